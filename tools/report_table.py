@@ -23,7 +23,12 @@ def reports() -> str:
     """Return the table."""
     rows = []
     for name, source in SOURCES.items():
-        links = "".join(f" ([repository]({address}))" for address in source.addresses)
+        # Several addresses are named by their last part.
+        several = len(source.addresses) > 1
+        links = "".join(
+            f" ([{address.rsplit('/')[-1] if several else 'repository'}]({address}))"
+            for address in source.addresses
+        )
         rows.append(
             [
                 f"[{source.authors}](experiments/{name}/report.md)",

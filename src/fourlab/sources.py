@@ -85,8 +85,12 @@ SOURCES = {
         "tree search, minimax, Q-learning and AlphaMCTS",
         "title and place not stated",
         "the programs it builds on: Qi Wang's tree search, auxeno's AlphaZero notebook on Kaggle, "
-        "and a chess recipe of the book AI with Python Cookbook",
-        ("https://github.com/HarryWangATX/website",),
+        "and a chess recipe of the book Artificial Intelligence with Python Cookbook",
+        (
+            "https://github.com/HarryWangATX/website",
+            "https://www.kaggle.com/code/auxeno/alphazero-connect-4-rl",
+            "https://github.com/PacktPublishing/Artificial-Intelligence-with-Python-Cookbook",
+        ),
         "its own programs, trained networks and the pictures of its figures",
         names="Rohan Arya",
     ),

@@ -225,7 +225,7 @@ def test_a_reproduction_counts_finished_experiments(tmp_path: Path) -> None:
     write_reports(run)  # as after a stop
     data = overview.row(run)
     assert (data["status"], data["done"], data["total"]) == ("stopped", 1, 2)
-    assert data["headline"] == "1 experiment: 1 agree, 1 differ"
+    assert data["headline"] == "1 experiment: 1 agree, 0 possible, 1 differ"
     save_parts(
         run,
         second,
@@ -239,9 +239,9 @@ def test_a_reproduction_counts_finished_experiments(tmp_path: Path) -> None:
     write_reports(run)
     data = overview.detail(run)
     assert (data["status"], data["done"], data["total"]) == ("finished", 2, 2)
-    assert data["headline"] == "2 experiments: 2 agree, 1 differ"
+    assert data["headline"] == "2 experiments: 2 agree, 0 possible, 1 differ"
     (table,) = data["tables"]
-    assert table["rows"] == [["000-exact", 1, 1, 0, 0], ["004-speed", 1, 0, 0, 0]]
+    assert table["rows"] == [["000-exact", 1, 0, 1, 0, 0], ["004-speed", 1, 0, 0, 0, 0]]
     assert (data["games"], data["metrics"], data["kind"]) == (None, None, "reproduce")
     RunAnswer.model_validate(data)  # so the page can show it
     shutil.rmtree(run.folder / "work")  # no longer needed
@@ -319,12 +319,16 @@ def test_names_are_looked_up_and_never_made_paths(league: Run, home: Path, name:
 
 
 def test_a_statement_of_several_rows_counts_once() -> None:
+    verdicts = {
+        "possible": {"answer": "agrees", "test": f"{overview.MAY_HAPPEN}: Wilson interval"},
+    }
+
     def rows(*answers: str | None, **fields: Any) -> list[dict[str, Any]]:
         return [
             {
                 **{"kind": "claim", "name": f"row-{place}", "reported": "yes", "true": None},
                 **{"made_as": "claim", "statement": "one"},
-                "reproduced": None if answer is None else {"answer": answer},
+                "reproduced": None if answer is None else verdicts.get(answer, {"answer": answer}),
                 **fields,
             }
             for place, answer in enumerate(answers)
@@ -335,7 +339,12 @@ def test_a_statement_of_several_rows_counts_once() -> None:
         ((agrees, agrees), agrees),
         ((agrees, cannot_tell, differs), differs),
         ((agrees, cannot_tell), cannot_tell),
-        ((agrees, None, "no verdict"), agrees),
+        ((agrees, None), agrees),
+        ((agrees, None, "no verdict"), cannot_tell),
+        ((agrees, "possible"), "possible"),
+        (("possible", "possible"), "possible"),
+        (("possible", "no verdict"), cannot_tell),
+        (("possible", differs), differs),
         ((None, "no verdict"), overview.UNTESTED),
     ):
         assert overview.count_answers(rows(*answers)) == {expected: 1}

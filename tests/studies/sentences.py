@@ -8,9 +8,11 @@ SHORT = 4
 
 
 def repeated_sentences(page: str) -> list[str]:
-    """Return the sentences that a page has more than once, outside of tables and listings."""
+    """Return the sentences that a page has more than once, but for tables, lists and listings."""
     prose = re.sub(r"```.*?```", "", page, flags=re.DOTALL)
-    lines = [line for line in prose.splitlines() if not line.startswith(("|", "#", "<", "!", "`"))]
+    # Items of lists are names of statements, which may have rows with several answers.
+    skipped = ("|", "#", "<", "!", "`", "- ", "  - ")
+    lines = [line for line in prose.splitlines() if not line.startswith(skipped)]
     # What precedes a sentence in bold names its subject, and links and commands are no words.
     text = re.sub(r"\*\*[^*]+\*\*|\[[^\]]*\]\([^)]*\)|`[^`]*`", " ", "\n".join(lines))
     sentences = Counter(

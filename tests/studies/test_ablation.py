@@ -36,6 +36,9 @@ from fourlab.studies.sewell import ablation as sewell
 from fourlab.studies.vannucci_abril import ablation as vannucci_abril
 from fourlab.studies.workbench import Part, Picture, Table, Workbench
 
+ALL_ONE = {"vanilla": 1, "minimax": 1, "alpha": 1}
+ALL_FOUR = {"vanilla": 4, "minimax": 4, "alpha": 4}
+"""Sizes that may differ by program."""
 SIZES: dict[str, dict[str, Any]] = {
     "000-ablation": {"pairs": 1, "positions": 4, "person": 2},
     "001-ablation": {
@@ -45,7 +48,8 @@ SIZES: dict[str, dict[str, Any]] = {
     "002-ablation": {"pairs": 1, "positions": 4},
     "003-ablation": {"pairs": 1, "positions": 4, "seeds": 1, "games": 2, "afterwards": 1},
     "004-ablation": {
-        **{"pairs": 1, "positions": 4, "iterations": 2, "network": "4x1", "training": 10},
+        **{"pairs": ALL_ONE, "positions": ALL_FOUR, "iterations": 2, "networks": 3},
+        **{"network": "4x1", "training": 10},
         **{"searched": 2, "seeds": 1, "played": 1, "trained_pairs": 1, "trained_positions": 2},
     },
 }
@@ -58,7 +62,7 @@ PROGRAMS = (
     sewell.GUIDED,
     arya.VANILLA,
     arya.MINIMAX,
-    arya.alpha_program(10),
+    arya.alpha_program("arya-alphamcts-50-1", 10),
 )
 CUMULATIVE = {"b18-colours"}
 """Arms with two fixes, where the second cannot be played without the first."""
@@ -105,7 +109,9 @@ def test_the_last_arms_are_the_corrected_programs() -> None:
         sewell.GUIDED.title: "sewell-guided",
         arya.VANILLA.title: "arya-vanilla:seconds=none,simulations=10500",
         arya.MINIMAX.title: "arya-minimax:ties=random",
-        "AlphaMCTS at play, 10 simulations": "alphazero:net=arya-5000,simulations=10,method=puct",
+        "AlphaMCTS at play, 10 simulations": (
+            "alphazero:net=arya-alphamcts-50-1,simulations=10,method=puct"
+        ),
     }
     for program in PROGRAMS:
         assert options(program.arms[-1].spec) == options(corrected[program.title])

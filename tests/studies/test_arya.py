@@ -1,6 +1,7 @@
 """The replication of Arya's experiments."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,15 @@ import pytest
 
 from fourlab.agent import Limit
 from fourlab.agents.registry import make
+from fourlab.arena.statistics import elo_of, wilson
+from fourlab.arena.store import StoredGame
 from fourlab.errors import UserError
 from fourlab.game.position import Position
 from fourlab.jobs.executors.threads import Threads
 from fourlab.nets import evaluator as evaluator_module
 from fourlab.reporting import figures
 from fourlab.studies.arya import (
+    ablation,
     alpha,
     bouts,
     chess,
@@ -23,7 +27,7 @@ from fourlab.studies.arya import (
     ship,
 )
 from fourlab.studies.catalogue import SCALES, all_experiments, chosen, items_of
-from fourlab.studies.claims import Answer, Claim, Estimate, share
+from fourlab.studies.claims import Answer, Claim, Counts, Estimate, brief, share
 from fourlab.studies.pages import fill
 from fourlab.studies.trainings import ONE_TRAINING, train_in
 from fourlab.studies.workbench import Part, Picture, Table, Workbench
@@ -170,11 +174,16 @@ def test_experiment_4_takes_three_trainings(
             assert claim.reproduced.answer == Answer.CANNOT_TELL
             reason = f"no test: {seeds} of at least 3 trained networks are there"
             assert claim.reproduced.test == reason
+        elif name == "experiment-4-training":
+            assert claim.reproduced.test == "Welch's t-test over 3 and 3 trainings"
         else:
-            assert "over 3 " in claim.reproduced.test
+            tests = ("chi-squared test with the variance of 3 trainings", "t-test over 3 trainings")
+            assert claim.reproduced.test in tests
         assert (claim.faithful == "") == (seeds == 0)
     if seeds:
-        assert str(by_name["experiment-4a"].faithful).endswith(f"of {2 * seeds}")
+        assert str(by_name["experiment-4a"].faithful).endswith(
+            f"of {2 * seeds} ({seeds} trainings)"
+        )
     rows = [row for row in readings(parts) if str(row[0]).startswith("faithful")]
     assert len(rows) == 2 * seeds
     assert all("proofs=0" in str(row[2]) and "temperature=1.25" in str(row[2]) for row in rows)
@@ -196,6 +205,31 @@ def test_experiment_4_says_in_which_arithmetic_the_networks_were_trained(
     ]
     assert alpha._arithmetic([1]) == ""
     assert "8-bit integers" in alpha._arithmetic([1, 2, 3])
+
+
+def test_a_gain_over_networks_has_at_least_the_error_of_its_games() -> None:
+    # Networks that agree, with two games each.
+    few, verdict = ablation.over_networks([(2, 2)] * 3)
+    assert few is not None
+    assert few.low is not None
+    assert few.low < 0
+    assert verdict.answer == Answer.CANNOT_TELL
+    many, verdict = ablation.over_networks([(90, 100), (85, 100), (88, 100)])
+    assert many is not None
+    assert many.value == pytest.approx(elo_of(263.5 / 301))
+    assert verdict.answer == Answer.AGREES
+    assert None not in (verdict.p, verdict.power, verdict.low, verdict.high)
+    apart = ablation.over_networks([(95, 100), (50, 100), (85, 100)])[1]
+    assert apart.answer == Answer.CANNOT_TELL, "networks differ more than games"
+    assert ablation.over_networks([(2, 2)] * 2)[0] is None
+
+
+def test_alphamcts_at_play_has_a_verdict_with_its_own_simulations_and_networks() -> None:
+    assert not ablation.alpha_program("arya-alphamcts-50-1", alpha.ITERATIONS).no_verdict
+    for scale in ("quick", "full"):
+        size = all_experiments()["004-ablation"].sizes[scale]
+        assert size["iterations"] == alpha.ITERATIONS
+        assert size["networks"] == 3
 
 
 def test_sampling_is_measured_by_mistakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,8 +309,114 @@ def test_experiment_1_gets_a_verdict(tmp_path: Path) -> None:
     claim = claims(conduct("004-experiments-1-2", tmp_path, **size))["experiment-1"]
     assert claim.reproduced is not None
     assert claim.reproduced.answer == Answer.DIFFERS, "a real minimax looks four plies ahead"
-    assert claim.reproduced.test == "t-test over 3 trainings"
+    assert claim.reproduced.test == "chi-squared test with the variance of 3 trainings"
     assert claim.why.startswith("B18: ")
+
+
+def scores_of_readings(parts: list[Part]) -> dict[str, bouts.Score]:
+    """Return the score of every reading of a bout, as its table has it."""
+    rows = {str(row[0]): str(row[4]) for row in readings(parts)}
+    return {name: bouts.Score(*map(int, cell.split("-"))) for name, cell in rows.items()}
+
+
+def test_the_words_on_experiment_1_follow_from_the_games(tmp_path: Path) -> None:
+    size = {"training": 400, "seeds": 3, "games": 20, "rollouts": 10}
+    parts = conduct("004-experiments-1-2", tmp_path, **size)
+    first = [part for part in parts if isinstance(part, Table)][:1]
+    played = scores_of_readings([*first])
+    arya = played.pop("Arya")
+    assert arya == bouts.reported_score("experiment-1")
+    why = claims(parts)["experiment-1"].why
+    total = claims(parts)["experiment-1"].faithful
+    assert isinstance(total, Counts)
+    own = "-".join(str(count) for count in total.counts.values())
+    for words in (
+        f"has {own} against the tables trained as listed",
+        f"{played[matches.RANDOM_COLUMNS]} against random columns",
+        f"has {played[matches.WINDOW_BEGINS]} if it begins",
+        f"{played[matches.WINDOW_ALTERNATING]} if the players alternate",
+    ):
+        assert words in why, why
+    assert bouts.fitting(arya, played) in why
+
+
+def test_only_scores_that_the_exact_test_accepts_fit() -> None:
+    arya = bouts.Score(73, 23, 4)
+    far = {"one": bouts.Score(98, 2, 0), "other": bouts.Score(0, 100, 0)}
+    assert bouts.fitting(arya, far) == (
+        "None of these 2 readings fits the reported score (p of at most 5.6e-07)"
+    )
+    near = {**far, "near": bouts.Score(70, 24, 6)}
+    assert bouts.fitting(arya, near) == "Of these readings, the reported score fits: near"
+
+
+@pytest.mark.parametrize("lost", [0, 7])
+def test_the_words_on_experiment_3_follow_from_the_games(lost: int) -> None:
+    scores = {
+        bouts.FAITHFUL: bouts.Score(60 - lost, lost, 0),
+        bouts.CORRECTED: bouts.Score(59, 1, 0),
+    }
+    words = matches.explain_experiment_3(30_000, None, scores)
+    assert f"it loses {lost} of 60 games, and corrected, against the same minimax, 1 of 60" in words
+
+
+def test_the_minimax_of_the_window_plays_the_leftmost_open_column() -> None:
+    agent = make("arya-minimax:depth=4,faithful=1")
+    for moves, leftmost in (("", 0), ("111111", 1), ("444", 0)):
+        assert agent.decide(Position(moves), Limit(), np.random.default_rng(0)).column == leftmost
+
+
+def test_experiment_2_corrects_the_search_and_keeps_the_tables(tmp_path: Path) -> None:
+    parts = conduct("004-experiments-1-2", tmp_path, training=400, seeds=2, games=2, rollouts=10)
+    rows = {str(row[0]): row for row in readings(parts) if "arya-vanilla" in str(row[2])}
+    for seed in range(2):
+        listed = rows[bouts.training_of(bouts.FAITHFUL, seed)]
+        corrected = rows[bouts.training_of(bouts.CORRECTED, seed)]
+        assert listed[1] == corrected[1], "the same table"
+        assert str(listed[2]).replace("faithful=1", "faithful=0") == corrected[2]
+    assert "corrected/" in str(rows["learner and search corrected"][1])
+
+
+def stored(won: int, lost: int, drawn: int) -> list[StoredGame]:
+    """Return games of a player "X", who always begins."""
+    results = [1] * won + [-1] * lost + [0] * drawn
+    return [
+        StoredGame(
+            **{
+                **dict.fromkeys(StoredGame._fields, 0),
+                **{"number": number, "red": "X", "yellow": "O", "result": result},
+            }
+        )
+        for number, result in enumerate(results)
+    ]
+
+
+def test_a_trained_match_is_compared_by_all_its_outcomes() -> None:
+    bout = bouts.Bout("b", ("X", "O"), "X", bouts.Score(66, 34, 0), {}, trained=True)
+    same = bouts._reproduced(bout, [stored(won, 100 - won, 0) for won in (64, 65, 66, 67, 68)])
+    assert same.answer == Answer.AGREES
+    # As many wins, but draws in place of losses.
+    drawn = bouts._reproduced(bout, [stored(won, 4, 96 - won) for won in (64, 65, 66, 67, 68)])
+    assert drawn.answer == Answer.DIFFERS
+    clean = bouts.Bout("b", ("X", "O"), "X", bouts.Score(100, 0, 0), {}, trained=True)
+    won = bouts._reproduced(clean, [stored(100, 0, 0)] * 3)
+    assert (won.answer, won.test) == (Answer.AGREES, "t-test over 3 trainings")
+
+
+def test_bars_of_several_trainings_have_the_interval_over_them() -> None:
+    bout = bouts.Bout("b", ("X", "O"), "X", bouts.Score(66, 34, 0), {}, trained=True)
+    counts = bouts._counts(bout, [stored(won, 100 - won, 0) for won in (30, 50, 70)])
+    won = counts.share("won")
+    assert (won.value, won.n, counts.trainings) == (50, 300, 3)
+    assert won.low == pytest.approx(50 - 4.303 * 20 / 3**0.5, abs=0.1)
+    _, (axes,) = figures.panels(5, 3)
+    bouts._draw_scores(axes, bout, {"faithful": counts})
+    (line,) = [path.vertices for path in axes.collections[1].get_paths()][:1]
+    assert line[:, 1].tolist() == pytest.approx([won.low, won.high])
+    assert axes.get_legend_handles_labels()[1][1] == "faithful, 3 trainings, 300 games"
+    # Without trainings, each game is independent.
+    single = bouts._counts(replace(bout, trained=False), [stored(50, 50, 0)])
+    assert single.share("won").low == pytest.approx(100 * wilson(50, 100)[0])
 
 
 def test_budgets_are_those_of_the_thesis_at_every_scale() -> None:
@@ -298,13 +438,18 @@ def test_listed_search_is_not_a_working_tree_search(tmp_path: Path) -> None:
     by_name = claims(parts)
     table = parts[-1]
     claim = by_name.pop("listed-against-corrected")
-    assert isinstance(claim.faithful, Estimate)
-    assert claim.faithful.value <= 25
+    assert isinstance(claim.faithful, Counts)
+    assert claim.faithful.counts["won"] <= 10
     assert claim.reported == "a working tree search"
     assert claim.true is not None
     assert claim.true.answer == Answer.DIFFERS
     assert claim.why.startswith("B15")
-    assert str(by_name["corrected-against-random"].corrected).startswith("100.0 %")
+    assert str(by_name["corrected-against-random"].corrected) == "100.0 / 0.0 / 0.0 % of 40"
+    draws = by_name["draws-against-corrected"]
+    assert isinstance(draws.faithful, Counts)
+    decided = draws.faithful.counts["won"] + draws.faithful.counts["lost"]
+    won = brief(share(draws.faithful.counts["won"], decided))
+    assert draws.why.endswith(f"Of {decided} decided games it wins {won}")
     # The independent implementation is no claim of the thesis.
     assert {(other.reported, other.true) for other in by_name.values()} == {("", None)}
     assert isinstance(table, Table)
@@ -316,6 +461,9 @@ def test_search_wins_more_with_a_larger_budget(tmp_path: Path) -> None:
     parts = conduct("004-thinking-time", tmp_path, games=6, budgets=(1, 2000), depths=(2,))
     picture = parts[-1]
     assert isinstance(picture, Picture)
+    quoted = claims(parts)["figure-9"]
+    assert "not seen" in str(quoted.reported)
+    assert not quoted.verdicts()
     assert [row[:3] for row in picture.data.rows[2:]] == [
         ("corrected", 2, 1),
         ("corrected", 2, 2000),

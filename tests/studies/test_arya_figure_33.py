@@ -15,7 +15,7 @@ from fourlab.nets import evaluator as nets
 from fourlab.nets.evaluator import OnnxEvaluator, probe_positions
 from fourlab.reporting import figures
 from fourlab.studies.arya import evaluator, ship
-from fourlab.studies.claims import Answer, Estimate
+from fourlab.studies.claims import Answer, Estimate, Kind, Source
 from fourlab.studies.trainings import train_in
 from fourlab.studies.workbench import Picture
 from fourlab.training.kind import TrainingJob
@@ -100,6 +100,8 @@ def test_figure_33_takes_three_trainings_of_aryas_size(
     settings = by_name["figure-22"]
     assert settings.reproduced is not None
     assert settings.reproduced.answer == Answer.AGREES
+    assert settings.kind is Kind.DIAGNOSTIC, "our preset was made from the figure"
+    assert {settings.source, rises.source} == {Source.TEXT}, "no figure was seen"
     small = by_name["figure-33-small-blocks"]
     assert str(small.faithful).endswith("trainings: 2 and 2)")
     assert small.verdicts() == {}

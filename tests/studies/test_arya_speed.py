@@ -12,7 +12,7 @@ from fourlab.game.position import Position
 from fourlab.reporting import figures
 from fourlab.studies.arya import listing, speed, theory
 from fourlab.studies.catalogue import all_experiments
-from fourlab.studies.claims import Answer, Claim, Estimate
+from fourlab.studies.claims import Answer, Claim, Estimate, Kind
 from fourlab.studies.workbench import Picture, Text
 from tests.studies.test_arya import claims, conduct
 
@@ -28,6 +28,9 @@ def test_statements_about_the_game(tmp_path: Path) -> None:
     assert blocks.reproduced is not None
     assert blocks.reproduced.answer == Answer.AGREES
     assert str(blocks.faithful) == "12.6 % [10.0, 15.8] of 500"
+    for verdict in blocks.verdicts().values():
+        assert verdict.p is not None
+        assert verdict.power is not None
     branching = by_name["branching-factor"].corrected
     assert isinstance(branching, Estimate)
     assert 6 < branching.value < 7
@@ -51,7 +54,8 @@ def test_per_game_values_have_the_mean_and_the_error_of_the_ratio() -> None:
 
 def test_speeds_are_reported_per_second_with_a_verdict(tmp_path: Path) -> None:
     for seconds in (1, 3, 5):
-        (tmp_path / f"listing-{seconds}s.json").write_text("[12000.0, 14000.0]")
+        rates = [12_500.0, 12_700.0, 13_000.0, 13_300.0, 13_500.0]
+        (tmp_path / f"listing-{seconds}s.json").write_text(json.dumps(rates))
         (tmp_path / f"compiled-{seconds}s.json").write_text("[31000.0]")
     for depth, time in ((4, 1.5), (6, 0.01)):
         for kind in ("terminal", "lines"):
@@ -72,6 +76,11 @@ def test_speeds_are_reported_per_second_with_a_verdict(tmp_path: Path) -> None:
         "minimax-seconds-4": [],
         "minimax-seconds-6": [],
     }
+    # The thesis has both numbers for one second, so they are one statement.
+    assert by_name["rollouts-1s-11000"].statement == by_name["rollouts-1s-30000"].statement
+    for claim in by_name.values():
+        for verdict in claim.verdicts().values():
+            assert None not in (verdict.p, verdict.power, verdict.low, verdict.high)
     three = by_name["rollouts-3s-95530"]
     assert str(three.reported) == "31,843"
     assert str(three.faithful).startswith("13,000 [")
@@ -95,6 +104,24 @@ def test_speeds_are_reported_per_second_with_a_verdict(tmp_path: Path) -> None:
 )
 def test_the_factor_is_that_to_the_nearest_end_of_the_range(measured: float, words: str) -> None:
     assert speed._factor(measured, 10_000, 11_000) == words
+
+
+def test_a_speed_agrees_only_if_its_interval_is_within_the_factor() -> None:
+    rates = [14_400.0, 14_900.0, 15_400.0, 15_900.0, 16_300.0]
+    answers = {
+        factor: verdict.answer
+        for factor in (0.5, 0.9, 1.0, 1.2, 3.9, 5.0)
+        if (verdict := speed.near([factor * rate for rate in rates], 30_000, 30_000))
+    }
+    assert answers == {
+        0.5: Answer.DIFFERS,
+        0.9: Answer.DIFFERS,
+        1.0: Answer.CANNOT_TELL,
+        1.2: Answer.AGREES,
+        3.9: Answer.CANNOT_TELL,
+        5.0: Answer.DIFFERS,
+    }
+    assert speed.near(rates[:2], 30_000, 30_000) is None, "too few measurements"
 
 
 def test_published_speeds_are_measured_at_least_five_times() -> None:
@@ -156,6 +183,7 @@ def test_the_text_mode_shows_games(tmp_path: Path) -> None:
     printed, listed, corrected = conduct("004-text-mode", tmp_path, rollouts=50, shown=2)
     assert isinstance(printed, Claim)
     assert printed.faithful == "5"
+    assert printed.kind is Kind.DIAGNOSTIC, "our text mode was made to print these"
     assert isinstance(listed, Text)
     for line in (
         "X is thinking...",

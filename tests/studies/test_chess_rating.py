@@ -72,6 +72,9 @@ def test_the_ladder_gives_a_rating_with_two_verdicts(
     assert rating.reproduced is not None
     assert rating.reproduced.answer == Answer.NONE, "500 Elo are more than the reported 142"
     assert isinstance(rating.corrected, Estimate)
+    lead = by_name["chess-rating-random"].true
+    assert lead is not None
+    assert None not in (lead.p, lead.power, lead.low, lead.high)
     assert rating.true is None, "the improved player is not the one that was rated"
     assert "decides nothing" in rating.why
     assert str(by_name["chess-rating-direct"].faithful) == "0.0 / 100.0 / 0.0 % of 100"
@@ -95,6 +98,10 @@ def test_losing_every_game_bounds_the_rating_from_above() -> None:
     many = bound(50, 100, 1350).reproduced
     assert many is not None
     assert many.answer == Answer.DIFFERS
+    for verdict in (claim.reproduced, few, many):
+        assert verdict.p is not None
+        assert verdict.power is not None
+        assert 0 < verdict.power < 0.1, "a difference of the scales is hardly ever noticed"
 
 
 def test_tails_and_ends_of_binomial_shares() -> None:

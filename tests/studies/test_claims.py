@@ -31,6 +31,7 @@ from fourlab.studies.claims import (
     Verdict,
     band_of,
     brief,
+    counts_over_trainings,
     difference,
     from_json,
     is_claim,
@@ -41,6 +42,7 @@ from fourlab.studies.claims import (
     table_of,
 )
 from fourlab.studies.pages import fill, item_words
+from fourlab.studies.rules import Difference, directed, within_error
 from fourlab.studies.verdicts import same_counts
 
 MATCH = Claim(
@@ -81,7 +83,15 @@ def test_numbers_become_words_only_on_the_page() -> None:
     )
 
 
-@pytest.mark.parametrize("claim", [MATCH, VALUE])
+LABELLED = replace(
+    VALUE, name="threads", corrected=Estimate(2.0), labels={"corrected": "two threads"}
+)
+TRAINED = replace(
+    MATCH, name="trained", faithful=counts_over_trainings([shares(60, 30, 10), shares(70, 20, 10)])
+)
+
+
+@pytest.mark.parametrize("claim", [MATCH, VALUE, LABELLED, TRAINED])
 def test_a_claim_survives_json(claim: Claim) -> None:
     assert from_json(json.loads(json.dumps(claim.as_json()))) == claim
 
@@ -179,6 +189,54 @@ def test_every_item_of_the_index_belongs_to_an_experiment_of_its_report() -> Non
     for author in ("vannucci-abril", "bhat", "gao", "sewell", "arya"):
         for item in items_of(author):
             assert item.experiment in all_experiments(), item
+
+
+def test_small_numbers_have_an_exponent() -> None:
+    number = Estimate(9e-9, 0.0, 3.2e-8, 20, 4e-9, digits=9)
+    assert str(number) == "9e-09 [0, 3.2e-08] of 20, sd 4e-09"
+    assert str(Estimate(0.0158, digits=4)) == "0.0158"
+
+
+def test_counts_over_trainings_have_the_variance_of_training() -> None:
+    one, other = shares(60, 30, 10), shares(70, 20, 10)
+    both = counts_over_trainings([one, other])
+    assert str(both) == "65.0 / 25.0 / 10.0 % of 200 (2 trainings)"
+    won = both.share("won")
+    mean = over_trainings([60.0, 70.0], "%")
+    assert (won.value, won.low, won.high) == (mean.value, mean.low, mean.high)
+    pooled = shares(130, 50, 20).share("won")
+    assert won.half > pooled.half
+    assert both.share("drawn").low is None, "equal shares have an unknown spread"
+    rows = [row for row in table_of([TRAINED]).rows if row[2] == "faithful"]
+    assert rows[0][5:8] == pytest.approx((65.0, won.low, won.high), rel=1e-5)
+    assert rows[0][11] == "130 of 200, 2 trainings"
+
+
+def test_labels_name_the_columns_that_hold_something_else() -> None:
+    versions = [row[2] for row in table_of([LABELLED]).rows]
+    assert versions == ["reported", "faithful", "two threads", "exact"]
+    assert LABELLED.label("corrected") == "two threads"
+    assert LABELLED.label("faithful") == "faithful"
+    with pytest.raises(ValueError, match="labels of"):
+        replace(VALUE, labels={"reported": "read off"})
+
+
+@pytest.mark.parametrize(
+    ("verdict", "words"),
+    [
+        (
+            within_error("t-test", Difference(8, 2, None), 10),
+            "different, but perhaps by less than the margin",
+        ),
+        (within_error("t-test", Difference(3, 5, None), 10), ""),
+        (within_error("t-test", Difference(3, 1, None), 10), ""),
+        (directed("t-test", Difference(2, 0.8, None), 3, "points"), ""),
+        (directed("t-test", Difference(1, 0.3, None), 3, "points"), "by less than the margin"),
+        (directed("t-test", Difference(1, 0.9, None), 3, "points"), ""),
+    ],
+)
+def test_an_answer_says_what_it_leaves_out_about_the_margin(verdict: Verdict, words: str) -> None:
+    assert verdict.qualification == words
 
 
 def test_equal_values_have_no_interval_and_a_band_says_that_it_is_none() -> None:

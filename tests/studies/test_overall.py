@@ -7,18 +7,14 @@ import pytest
 
 from fourlab.reporting.blocks import to_markdown
 from fourlab.sources import SOURCES
-from fourlab.studies import overall
-from fourlab.studies.catalogue import all_experiments
+from fourlab.studies import questions
+from fourlab.studies.catalogue import SCALES, all_experiments, chosen
 from fourlab.studies.claims import Answer, Claim, Estimate, Source, Verdict, share, shares
-from fourlab.studies.made import Made
-from fourlab.studies.overall import (
-    UNDECIDED,
-    Question,
-    answers_of,
-    overall_blocks,
-    questions_of,
-)
+from fourlab.studies.made import HOUR, Made
+from fourlab.studies.overall import UNDECIDED, overall_blocks
 from fourlab.studies.parts import stored
+from fourlab.studies.questions import Question, answers_of, questions_of
+from fourlab.studies.verdicts import may_happen
 
 BEST = Claim(
     "best",
@@ -44,15 +40,20 @@ def test_an_answer_needs_its_values_and_what_its_words_say() -> None:
 
 def test_every_report_has_questions_whose_answers_state_what_they_expect() -> None:
     for author in SOURCES:
-        questions = questions_of(author)
-        assert questions, author
+        asked = questions_of(author)
+        assert asked, author
         # Alternative answers to one question follow each other.
-        groups = [name for name, _ in groupby(question.question for question in questions)]
+        groups = [name for name, _ in groupby(question.question for question in asked)]
         assert len(set(groups)) == len(groups)
-        for question in questions:
+        for question in asked:
             assert question.question.endswith("?")
             assert "{" in question.answer, "an answer has at least one number of ours"
             assert question.expects, "words without a condition could contradict the data"
+
+
+@pytest.mark.parametrize("report", ["vannucci-abril", "bhat", "gao", "sewell"])
+def test_all_experiments_of_a_report_at_full_scale_fit_into_an_hour(report: str) -> None:
+    assert sum(one.seconds[SCALES.index("full")] for one in chosen([report])) <= HOUR
 
 
 def test_verdicts_are_counted_per_report_and_question() -> None:
@@ -61,13 +62,17 @@ def test_verdicts_are_counted_per_report_and_question() -> None:
     done = {experiment.name: [stored(experiment, claim) for claim in (BEST, OTHER, ours)]}
     made = {experiment.name: Made("quick", 0)}
     lines = list(to_markdown(overall_blocks(done, made, ".md", others=["004"])))
-    assert "| [Gao](gao/report.md) | 2 | 1 | 0 | 0 | 0 | 1 | 0 |" in lines
-    assert "| [Arya](arya/report.md) | – | – | – | – | – | – | – |" in lines
+    assert "| [Gao](gao/report.md) | 2 | 1 | 0 | 0 | 0 | 1 | 0 | 1 | 0 | 1 |" in lines
+    assert "| [Arya](arya/report.md) | – | – | – | – | – | – | – | – | – | – |" in lines
     assert not any("bhat" in line for line in lines)
     undecided = [line for line in lines if line.startswith(UNDECIDED)]
     assert len(undecided) == 1
     assert all(question.question in undecided[0] for question in questions_of("gao"))
     assert "Scale quick, seed 0." in lines
+    once = replace(BEST, reproduced=may_happen(50, 100), true=None)
+    done = {experiment.name: [stored(experiment, once)]}
+    lines = list(to_markdown(overall_blocks(done, made, ".md")))
+    assert "| [Gao](gao/report.md) | 1 | 0 | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 1 |" in lines
 
 
 def test_the_first_answer_that_the_data_allow_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,7 +82,7 @@ def test_the_first_answer_that_the_data_allow_is_given(monkeypatch: pytest.Monke
         Question("Why?", "So.", ("wins.true holds",)),
         Question("When?", "On {missing.value}."),
     )
-    monkeypatch.setattr(overall, "questions_of", lambda author: asked)
+    monkeypatch.setattr(questions, "questions_of", lambda author: asked)
     claim = Claim("wins", "wins", "", Source.OURS, true=Verdict(Answer.AGREES, "comparison"))
     assert answers_of("arya", {"wins": claim}) == {"Why?": "So.", "When?": None}
 

@@ -13,12 +13,13 @@ from fourlab.reporting import figures
 from fourlab.reporting.blocks import Bullets, Drawing, Folded, to_markdown
 from fourlab.sources import SOURCES
 from fourlab.studies import pages
-from fourlab.studies.catalogue import Item, all_experiments, items_of
+from fourlab.studies.catalogue import Item, all_experiments, items_of, statement_titles
 from fourlab.studies.claims import (
     CLAIMS_HEAD,
     Answer,
     Claim,
     Estimate,
+    Kind,
     Source,
     Verdict,
     share,
@@ -26,9 +27,11 @@ from fourlab.studies.claims import (
 )
 from fourlab.studies.forest import with_picture
 from fourlab.studies.made import Made, from_json
-from fourlab.studies.pages import blocks_of, picture_of, verdict_sentences
+from fourlab.studies.pages import bears_out, blocks_of, fill, findings, picture_of
 from fourlab.studies.parts import digest_of, stored
 from fourlab.studies.report import save_parts, write_reports
+from fourlab.studies.rules import Difference, directed, within_error
+from fourlab.studies.verdicts import half_of_decided
 from fourlab.studies.workbench import Picture
 from tests.studies.sentences import repeated_sentences
 from tests.studies.test_claims import MATCH, VALUE
@@ -83,36 +86,153 @@ def test_a_page_states_its_source_its_columns_and_where_numbers_come_from() -> N
         assert "Public besides the report" in empty
 
 
-def test_claims_are_named_by_their_verdicts_with_values_where_these_differ() -> None:
+def test_statements_are_listed_by_their_verdicts_with_values_where_these_differ() -> None:
     claim = Claim(
         "a", "the first", Estimate(75, unit="%", digits=0), Source.TEXT, exact=Estimate(0, digits=0)
     )
-    several = [replace(claim, name=str(n), quantity=f"no. {n}", true=AGREES) for n in range(5)]
-    several.insert(0, several[0])
-    sentences = list(
-        verdict_sentences(
+    several = [
+        replace(claim, name=str(n), statement=str(n), quantity=f"no. {n}", true=AGREES)
+        for n in range(2)
+    ]
+    rows = [
+        replace(claim, name=f"row-{n}", statement="rows", quantity=f"row {n}", reproduced=verdict)
+        for n, verdict in enumerate((AGREES, DIFFERS, AGREES))
+    ]
+    lines = list(
+        findings(
             [
                 replace(claim, quantity="unknown"),
                 *several,
+                *rows,
                 replace(claim, reproduced=AGREES, true=DIFFERS),
                 replace(
                     claim,
                     quantity="a match",
+                    statement="match",
                     reported=shares(71, 16, 13),
                     faithful=shares(1, 2, 1),
                     exact="",
                     reproduced=DIFFERS,
                     true=CANNOT_TELL,
                 ),
-            ]
+            ],
+            {"rows": "all rows", "0": "a short name"},
         )
     )
-    assert sentences == [
-        "**Reproduced, does not hold:** the first (reported: 75 %; exact: 0).",
-        "**Not reproduced, cannot tell whether it holds:** a match "
-        "(reported: 71.0 / 16.0 / 13.0 % of 100; faithful: 25.0 / 50.0 / 25.0 % of 4).",
-        "**Holds:** no. 0; no. 1; no. 2; and 2 more.",
+    assert lines == [
+        "**Reproduced; does not hold:** the first (reported: 75 %, exact: 0).",
+        "**Reproduced:** all rows (2 of 3 rows).",
+        "**Not reproduced; cannot tell whether it holds:** a match "
+        "(reported: 71.0 / 16.0 / 13.0 % of 100, faithful: 25.0 / 50.0 / 25.0 % of 4).",
+        "**Not reproduced:** all rows (1 of 3 rows; row 1).",
+        ("**Holds:**", ["a short name", "no. 1"]),
     ]
+    many = [replace(claim, statement=str(n), quantity=f"no. {n}", true=AGREES) for n in range(20)]
+    ((_, names),) = findings(many, {})
+    assert names[-1] == "and 13 more"
+    assert len(names) == pages.MOST_NAMED
+
+
+def test_answers_say_if_a_difference_is_below_the_margin() -> None:
+    holds = directed("t-test", Difference(1, 0.3, None), 3, "points")
+    unclear = within_error("t-test", Difference(8, 2, None), 10)
+    claim = Claim("a", "the first", "yes", Source.TEXT, reproduced=unclear, true=holds)
+    assert list(findings([claim], {})) == [
+        "**Cannot tell whether reproduced: different, but perhaps by less than the margin; "
+        "holds, but by less than the margin:** the first."
+    ]
+    filled = fill("{a.reproduced}; {a.true}", {"a": claim})
+    assert filled == (
+        "cannot tell: different, but perhaps by less than the margin; "
+        "holds, but by less than the margin"
+    )
+    assert bears_out({"a": claim}, ["a.reproduced cannot tell", "a.true holds"])
+
+
+def test_what_the_report_does_not_claim_is_folded(tmp_path: Path) -> None:
+    experiment = all_experiments()["002-table-1"]
+    ours = replace(VALUE, name="ours", statement="", reported="", true=DIFFERS, why="It is ours")
+    theirs = replace(VALUE, name="theirs", statement="", true=DIFFERS, why="It is theirs")
+    stored_parts = [stored(experiment, replace(one, kind=Kind.CLAIM)) for one in (ours, theirs)]
+    blocks = list(blocks_of("002", tmp_path, {experiment.name: stored_parts}))
+    (bullets,) = [block for block in blocks if isinstance(block, Bullets)]
+    assert bullets.lines == [
+        "**Does not hold:** value of action 4 (reported: 0.700, exact: 1.000)."
+    ]
+    folded = {block.title: block for block in blocks if isinstance(block, Folded)}
+    text = "\n".join(to_markdown(folded["Our own comparisons, notes"].blocks))
+    assert "It is ours." in text
+    assert "It is theirs" not in text
+    alone = list(blocks_of("002", tmp_path, {experiment.name: stored_parts[:1]}))
+    assert sum(isinstance(block, Bullets) for block in alone) == 1, "there is nothing else to show"
+
+
+def test_values_with_other_meanings_have_a_table_of_their_own(tmp_path: Path) -> None:
+    experiment = all_experiments()["002-parallel"]
+    speed = replace(VALUE, name="speed", labels={"faithful": "one thread"})
+    parts = [stored(experiment, one) for one in (VALUE, speed)]
+    page = "\n".join(to_markdown(blocks_of("002", tmp_path, {experiment.name: parts})))
+    assert "| claim | reported | faithful | exact | reproduced? | true? |" in page
+    assert "| claim | reported | one thread | exact | reproduced? | true? |" in page
+    assert "All 2 claims" in page
+    page = "\n".join(to_markdown(blocks_of("002", tmp_path, {experiment.name: parts[:1]})))
+    assert "<summary>The claim</summary>" in page
+
+
+def test_the_index_says_which_seed_the_numbers_of_the_page_have(tmp_path: Path) -> None:
+    name = "002-table-1"
+    parts = {name: [stored(all_experiments()[name], MATCH)]}
+    page = "\n".join(to_markdown(blocks_of("002", tmp_path, parts, {name: Made("full", 2)})))
+    assert "at the scale quick with seed 0. The numbers of this page have seed 2;" in page
+    page = "\n".join(to_markdown(blocks_of("002", tmp_path, parts, {name: Made("quick", 0)})))
+    assert "with seed 0" not in page
+
+
+def test_a_page_with_matches_says_what_it_means_to_beat_a_player(tmp_path: Path) -> None:
+    name = "001-table-5"
+    match = replace(MATCH, true=half_of_decided(30, 10))
+    meaning = "holds if it wins more than half of the games that are not drawn"
+    for claim, is_there in ((match, True), (VALUE, False)):
+        parts = {name: [stored(all_experiments()[name], claim)]}
+        page = "\n".join(to_markdown(blocks_of("001", tmp_path, parts)))
+        assert (meaning in page) == is_there
+
+
+def test_a_paragraph_with_a_condition_is_left_out_without_it() -> None:
+    texts = {}
+    for answer, begin in (
+        (Answer.CANNOT_TELL, "**Not decided.**"),
+        (Answer.AGREES, "**True.** A working network"),
+        (Answer.DIFFERS, "**Not true, either.**"),
+    ):
+        claims = claims_for_the_summary_of_sewell(Verdict(answer, "a test"))
+        lines = list(to_markdown(pages._summary("sewell", claims)))
+        texts[answer] = "\n".join(lines)
+        assert begin in texts[answer]
+        assert "<!--" not in texts[answer]
+        assert sum(line.startswith("**") for line in lines) == 5
+    assert len(set(texts.values())) == 3
+
+
+def claims_for_the_summary_of_sewell(network: Verdict) -> dict[str, Claim]:
+    """Return the claims that the summary names, all with the same values."""
+    value = Estimate(0.8, 0.7, 0.9)
+    names = ("experiment-1-found", "experiment-1-iterations", "figure-1-train", "figure-1-test")
+    names += ("wrong-unit", "always-wins-now", "experiment-3-network", "ablation-b10")
+    claims = {
+        name: Claim(name, name, "1", Source.TEXT, faithful=value, corrected=value) for name in names
+    }
+    claims["always-wins-now"] = replace(claims["always-wins-now"], true=DIFFERS)
+    claims["experiment-3-network"] = replace(claims["experiment-3-network"], true=network)
+    return claims
+
+
+def test_titles_of_statements_are_short_and_belong_to_a_report() -> None:
+    for author in SOURCES:
+        for statement, title in statement_titles(author).items():
+            assert len(title) <= pages.LONG, title
+            assert not title.endswith("."), title
+            assert statement == statement.lower()
 
 
 def test_every_item_has_one_picture_and_others_are_folded(tmp_path: Path) -> None:

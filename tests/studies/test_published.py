@@ -17,14 +17,15 @@ from fourlab.studies.catalogue import (
     NO_PICTURE,
     all_experiments,
     items_of,
+    statement_titles,
     title_of,
 )
 from fourlab.studies.claims import CLAIMS_HEAD, Claim, Estimate
 from fourlab.studies.league import KEPT
-from fourlab.studies.overall import answers_of
-from fourlab.studies.pages import NOT_BORNE_OUT, anchor_of, picture_of
+from fourlab.studies.pages import NOT_BORNE_OUT, anchor_of, picture_of, title_of_statement
 from fourlab.studies.parts import HOLM, claims_json, claims_of, data_files, digest_of
 from fourlab.studies.publish import index_of, read_report, reports_in
+from fourlab.studies.questions import answers_of
 from fourlab.studies.sewell import experiment_3
 from tests import league_table
 from tests.conftest import ROOT
@@ -117,7 +118,7 @@ def test_every_answer_to_a_question_is_borne_out_by_its_data() -> None:
         claims = {
             claim.name: claim for parts in report.parts.values() for claim in claims_of(parts)
         }
-        for question, answer in answers_of(AUTHOR_OF.get(document, ""), claims).items():
+        for question, answer in answers_of(FOLDERS[document], claims).items():
             assert answer is not None, question
 
 
@@ -141,6 +142,57 @@ def test_a_paragraph_that_the_data_do_not_bear_out_is_not_shown() -> None:
     page = replace(report, parts=parts).page()
     assert f"**True.** {NOT_BORNE_OUT}" in page
     assert "<!--" not in page
+
+
+def numbers(claim: Claim, version: str) -> Estimate:
+    """Return a value of a claim that is a number."""
+    value = claim.versions()[version]
+    assert isinstance(value, Estimate)
+    return value
+
+
+def test_explanations_agree_with_the_published_numbers() -> None:
+    means = [
+        claim
+        for claim in claims_in("vannucci-abril").values()
+        if claim.statement == "empty-board-values"
+    ]
+    assert len(means) == 7
+    for claim in means:
+        assert "both raise the means" in claim.why
+        assert numbers(claim, "faithful").value > numbers(claim, "corrected").value
+    for claim in claims_in("bhat").values():
+        if "more games do not show it" in claim.why:
+            assert all(verdict.answer != "agrees" for verdict in claim.verdicts().values())
+    sewell = claims_in("sewell")
+    if "behind" in sewell["figure-1-momentum"].why:
+        assert isinstance(sewell["figure-1-momentum"].corrected, Estimate)
+    averages = {
+        experiment_3.RANDOM: numbers(sewell["experiment-3-network"], "faithful").value,
+        experiment_3.LOOK: numbers(sewell["experiment-3-look"], "corrected").value,
+        experiment_3.NETWORK: numbers(sewell["experiment-3-network"], "corrected").value,
+        experiment_3.BOTH: numbers(sewell["experiment-3-look-network"], "corrected").value,
+    }
+    words = sewell["experiment-3-network"].why
+    for arm, ours in re.findall(r"\d\.\d\d \(([^;()]+); ours (\d\.\d\d)\)", words):
+        assert float(ours) == pytest.approx(averages[arm], abs=0.006), arm
+
+
+MOST_WORDS = 4200
+"""Words of a page that are not folded, with its index and captions."""
+
+
+@pytest.mark.parametrize("folder", FOLDERS.values())
+def test_what_is_not_folded_is_read_in_minutes(folder: str) -> None:
+    page = text_of(PUBLISHED / folder / "report.md")
+    assert len(re.sub(r"<details>.*?</details>", "", page, flags=re.DOTALL).split()) < MOST_WORDS
+
+
+@pytest.mark.parametrize("folder", ["vannucci-abril", "bhat", "gao", "sewell"])
+def test_lists_and_headings_name_statements_in_short(folder: str) -> None:
+    titles = statement_titles(folder)
+    for claim in claims_in(folder).values():
+        assert len(title_of_statement(claim, titles)) <= 120, claim.name
 
 
 def rows_of(file: Path) -> list[dict[str, str]]:

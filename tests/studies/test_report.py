@@ -7,11 +7,13 @@ import pytest
 
 from fourlab.errors import UserError
 from fourlab.jobs.run import Run, open_run
-from fourlab.studies.catalogue import all_experiments
+from fourlab.reporting.figures import panels
+from fourlab.studies.catalogue import all_experiments, items_named
 from fourlab.studies.claims import Claim, Source
+from fourlab.studies.findings import of_items
 from fourlab.studies.job import StudyJob, read_job
 from fourlab.studies.report import check_work, load_parts, save_parts, write_reports
-from fourlab.studies.workbench import Table
+from fourlab.studies.workbench import Picture, Table
 
 
 def a_run(folder: Path, *names: str, seed: int = 0) -> Run:
@@ -35,6 +37,28 @@ def test_a_run_of_an_earlier_version_keeps_its_numbered_folders(tmp_path: Path) 
     assert (run.folder / "000" / "data" / "exact-claims.csv").is_file()
     assert "000/report.md" in (run.folder / "report.md").read_text(encoding="utf-8")
     assert not (run.folder / "vannucci-abril").exists()
+
+
+def test_a_command_for_a_figure_says_what_it_shows_and_where_it_is(tmp_path: Path) -> None:
+    name = "004-experiments-1-2"
+    run = a_run(tmp_path)
+    picture = Picture("experiment-1", "Games.", lambda: panels(1, 1)[0], Table("", ("x",), ((1,),)))
+    claim = Claim("number", "a number", "1", Source.TEXT, faithful="2")
+    save_parts(run, all_experiments()[name], [claim, picture])
+    results = write_reports(run)
+    title, place = of_items(run, results, ["arya", "figure-44"])
+    assert title.startswith("Figure 44: minimax against Q-learning (Experiment 1). The reported")
+    file = Path(place.removeprefix("picture: "))
+    assert file.is_file()
+    assert file.name == "experiments-1-2-experiment-1.svg"
+    file.unlink()
+    assert list(of_items(run, results, ["arya", "figure-44"]))[1].endswith("experiment-1.csv")
+    assert [item.name for item in items_named(["bhat", "table-5", "figure-3"])] == [
+        "table-5",
+        "figure-3",
+    ]
+    assert not list(of_items(run, results, ["arya", "experiments-1-2"]))
+    assert not items_named(["arya"])
 
 
 @pytest.mark.parametrize("content", [b"{", b"\xff", b""])

@@ -127,6 +127,12 @@ def test_the_summary_finds_all_its_values(folder: Path) -> None:
     assert "{" not in text
 
 
+def test_words_about_momentum_follow_from_the_errors() -> None:
+    assert "behind" not in network.momentum_why([0.35], [])
+    assert network.momentum_why([0.35], [0.4]).endswith("without it is 0.050 behind")
+    assert network.momentum_why([0.35], [0.34]).endswith("is not larger")
+
+
 def test_a_quick_figure_1_has_no_networks_without_momentum(folder: Path) -> None:
     parts = conducted(folder, "003-figure-1", plain=0)
     momentum = by_name(parts)["figure-1-momentum"]
@@ -412,7 +418,18 @@ def test_the_gain_of_the_look_is_not_credited_to_the_network(
     # Three networks are few, so not all of these may be refuted.
     for name in ("network", "network-look", "blind", "knowledge", "epsilon"):
         assert true[f"experiment-3-{name}"] is not AGREES
-    assert "which is ours and not SeWell's" in claims["experiment-3-look"].why
+    why = claims["experiment-3-look"].why
+    assert "which is ours and not SeWell's" in why
+    # The words about the independent program follow from the numbers of both.
+    for words in ("0.70 (random; ours 0.70)", "0.73 (network; ours 0.70)"):
+        assert words in why
+    assert why.endswith("no mean differs by more than 0.05")
+    averages[RANDOM] = 0.872
+    (tmp_path / "other").mkdir()
+    other = claims_of(tmp_path / "other", monkeypatch, "003-experiment-3", make_up, 24)
+    why = other["experiment-3-look"].why
+    assert "0.70 (random; ours 0.87)" in why
+    assert why.endswith("Why there is a difference of more than 0.05 (random) is not known")
     # Three equal programs in falling order: 40, 20 and 0 games more are not in this order.
     assert str(claims["experiment-3-order"].faithful).startswith("0.0 %")
 
@@ -449,6 +466,19 @@ def test_runs_with_one_network_are_one_observation(
     assert claim.true is not None
     assert claim.true.answer is Answer.CANNOT_TELL
     assert claim.true.test == "Welch's t-test over 3 and 15 trainings"
+
+
+def test_random_rollouts_have_the_runs_of_experiment_1(folder: Path) -> None:
+    def first_point(experiment: str, picture: str, kind: str) -> float:
+        parts = conducted(folder, experiment)
+        drawn = next(
+            part for part in parts if isinstance(part, Picture) and part.name == picture
+        ).data
+        return float(str(drawn.rows[0][drawn.head.index(f"{kind}, run 0")]))
+
+    assert first_point("003-experiment-3", "guided-rollouts", RANDOM) == first_point(
+        "003-experiment-1", "all-runs", "first of equals, replies kept"
+    )
 
 
 def test_the_arms_are_different_runs(folder: Path) -> None:

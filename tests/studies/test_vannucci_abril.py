@@ -107,6 +107,28 @@ def test_the_reported_means_are_those_of_the_faulty_search(folder: Path) -> None
     assert ["hardly visits it" in why and "is not a value" in why for why in whys] == [False, True]
 
 
+def test_a_length_that_was_seen_once_is_only_possible(folder: Path) -> None:
+    claim = claims(folder, "000-empty-board")["empty-board-moves"]
+    assert claim.reproduced is None or claim.reproduced.test.startswith("may happen")
+
+
+def test_a_number_of_iterations_has_one_verdict_on_the_page(folder: Path) -> None:
+    variants = claims(folder, "000-variants")
+    judged = {name for name, claim in variants.items() if claim.reproduced is not None}
+    assert judged == {f"variant-{n}-{action}" for n in (1048, 2048) for action in (4, 6)}
+
+
+def test_the_words_about_margins_have_the_ratio_of_the_spreads(folder: Path) -> None:
+    results = claims(folder, "000-figure-2")
+    four, six = (results[f"figure-2-mean-{action}"] for action in (4, 6))
+    assert isinstance(four.faithful, Estimate)
+    assert isinstance(six.faithful, Estimate)
+    assert four.faithful.sd
+    assert six.faithful.sd
+    ratio = six.faithful.sd / four.faithful.sd
+    assert four.why.endswith(f"whose single runs vary {ratio:.1f} times as much")
+
+
 def test_the_boxes_of_figure_2_are_those_of_the_published_runs(folder: Path) -> None:
     results = claims(folder, "000-figure-2")
     assert str(results["figure-2-box-6"].reported).startswith("16.18")

@@ -34,10 +34,14 @@ READ_ERRORS = (
     *(AttributeError, LookupError, TypeError, ValueError),
 )
 """What reading a run folder raises if its files are missing or have unexpected contents."""
-UNTESTED = "without comparison"
+POSSIBLE = "possible"
+"""The answer where all that was tested is whether something may happen at all."""
+MAY_HAPPEN = "may happen"
+"""How the name of such a test begins."""
+UNTESTED = "not tested"
 NO_VERDICT = "no verdict"
 """The answer of a test that cannot be made."""
-ANSWERS = ("agrees", "differs", "cannot tell", UNTESTED)
+ANSWERS = ("agrees", POSSIBLE, "differs", "cannot tell", UNTESTED)
 """What a study can say about the numbers of a report."""
 EXPERIMENTS = "experiments"
 """The unit of progress of `fourlab reproduce`."""
@@ -214,8 +218,9 @@ def count_answers(parts: Sequence[Mapping[str, Any]], question: str = "reproduce
     """Count the answers of an experiment to one of the questions `reproduced` and `true`.
 
     `parts` are those of the experiment in results.json. Only what the report claims counts, and one
-    statement of several rows counts once: it agrees if all tested rows do, and differs if one does.
-    A statement without a test counts as UNTESTED.
+    statement of several rows counts once: it differs if one tested row does, and agrees only if all
+    do, and none has NO_VERDICT. It is POSSIBLE if the rows agree and one of them says only that. A
+    statement without a test counts as UNTESTED.
     """
     statements: dict[str, list[str]] = {}
     for part in parts:
@@ -224,20 +229,28 @@ def count_answers(parts: Sequence[Mapping[str, Any]], question: str = "reproduce
         if part["kind"] != "claim" or made_as != "claim":
             continue
         rows = statements.setdefault(part.get("statement") or part["name"], [])
-        verdict = part[question]
-        if verdict is not None and verdict["answer"] != NO_VERDICT:
-            rows.append(str(verdict["answer"]))
+        if (verdict := part[question]) is not None:
+            rows.append(_answer_of(verdict))
     return Counter(map(_answer_of_rows, statements.values()))
 
 
+def _answer_of(verdict: Mapping[str, Any]) -> str:
+    """Return the answer of one row."""
+    answer = str(verdict["answer"])
+    is_possible = answer == "agrees" and verdict.get("test", "").startswith(MAY_HAPPEN)
+    return POSSIBLE if is_possible else answer
+
+
 def _answer_of_rows(rows: Sequence[str]) -> str:
-    """Return the answer to a statement from those of its tested rows."""
-    agrees, differs, cannot_tell, _ = ANSWERS
-    if not rows:
+    """Return the answer to a statement from those of its rows."""
+    agrees, possible, differs, cannot_tell, _ = ANSWERS
+    if set(rows) <= {NO_VERDICT}:
         return UNTESTED
     if differs in rows:
         return differs
-    return agrees if set(rows) == {agrees} else cannot_tell
+    if set(rows) <= {agrees, possible}:
+        return possible if possible in rows else agrees
+    return cannot_tell
 
 
 def _study_outcome(experiments: dict[str, list[dict[str, Any]]]) -> _Outcome:
@@ -250,7 +263,8 @@ def _study_outcome(experiments: dict[str, list[dict[str, Any]]]) -> _Outcome:
         rows.append((name, *(answers[answer] for answer in ANSWERS)))
     number = len(experiments)
     noun = "experiment" if number == 1 else EXPERIMENTS
-    headline = f"{number} {noun}: {totals['agrees']} agree, {totals['differs']} differ"
+    counts = f"{totals['agrees']} agree, {totals[POSSIBLE]} possible, {totals['differs']} differ"
+    headline = f"{number} {noun}: {counts}"
     table = Table("Claims compared with the reports", ("experiment", *ANSWERS), tuple(rows))
     return _Outcome(True, number, number, headline, (table,))
 

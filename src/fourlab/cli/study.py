@@ -94,11 +94,21 @@ def study(
 
         # Checked before any work: a bad name must not show after hours.
         experiments = tuple(experiment.name for experiment in chosen(names))
-        _work(StudyJob(experiments, scale, seed or 0, time), workers, running, publish)
+        job = StudyJob(experiments, scale, seed or 0, time)
+        _work(job, workers, running, publish, names)
 
 
-def _work(job: "StudyJob", workers: Workers, running: Running, publish: Path | None) -> None:
-    """Run experiments, publish them if that is wanted, and print what was found."""
+def _work(
+    job: "StudyJob",
+    workers: Workers,
+    running: Running,
+    publish: Path | None,
+    names: list[str],
+) -> None:
+    """Run experiments, publish them if that is wanted, and print what was found.
+
+    `names` are the words of the command: what they name is described.
+    """
     from fourlab.studies import publish as publishing
 
     if publish is not None:
@@ -110,6 +120,11 @@ def _work(job: "StudyJob", workers: Workers, running: Running, publish: Path | N
         # Leave out the experiments of earlier commands, which the run may also have.
         results["experiments"] = {name: results["experiments"][name] for name in job.experiments}
     print_results(run, results, running.json)
+    if not running.json:
+        from fourlab.studies.findings import of_items
+
+        for line in of_items(run, results, names):
+            print(line)
 
 
 def _write_pages(folders: list[str], json: bool) -> None:

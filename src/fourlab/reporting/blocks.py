@@ -35,9 +35,9 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Bullets:
-    """A list of lines."""
+    """A list of lines, each alone or with a list of its own below it."""
 
-    lines: Sequence[str]
+    lines: Sequence[str | tuple[str, Sequence[str]]]
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,10 @@ def to_markdown(blocks: Iterable[Block]) -> Iterator[str]:
             case Paragraph(text):
                 yield text
             case Bullets(lines):
-                yield from (f"- {line}" for line in lines)
+                for line in lines:
+                    text, below = (line, ()) if isinstance(line, str) else line
+                    yield f"- {text}"
+                    yield from (f"  - {one}" for one in below)
             case Grid(head, rows):
                 yield from markdown_table(head, rows)
             case Drawing(file, address, anchor=anchor):
@@ -118,7 +121,7 @@ def to_markdown(blocks: Iterable[Block]) -> Iterator[str]:
             case Listing(text):
                 yield from ("```text", text, "```")
             case Folded(title, inner):
-                yield from (f"<details><summary>{escape(title)}</summary>", "")
+                yield from (f"<details><summary>{escape(title, quote=False)}</summary>", "")
                 yield from to_markdown(inner)
                 yield "</details>"
         yield ""
@@ -134,7 +137,7 @@ def to_html(blocks: Iterable[Block]) -> Iterator[str]:
             case Paragraph(text):
                 yield f"<p>{inline(text)}</p>"
             case Bullets(lines):
-                yield f"<ul>{''.join(f'<li>{inline(line)}</li>' for line in lines)}</ul>"
+                yield f"<ul>{''.join(map(_item, lines))}</ul>"
             case Grid(head, rows):
                 yield table(head, rows, inline)
             case Drawing(file, anchor=anchor):
@@ -149,6 +152,14 @@ def to_html(blocks: Iterable[Block]) -> Iterator[str]:
             case Folded(title, inner):
                 contents = "\n".join(to_html(inner))
                 yield f"<details><summary>{escape(title)}</summary>\n{contents}</details>"
+
+
+def _item(line: str | tuple[str, Sequence[str]]) -> str:
+    """Return an item of a list as HTML, with the list below it."""
+    if isinstance(line, str):
+        return f"<li>{inline(line)}</li>"
+    text, below = line
+    return f"<li>{inline(text)}<ul>{''.join(map(_item, below))}</ul></li>"
 
 
 def inline(text: str) -> str:

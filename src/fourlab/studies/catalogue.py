@@ -119,11 +119,31 @@ class Item:
 
 
 @cache
+def statement_titles(author: str) -> Mapping[str, str]:
+    """Return what pages call the statements of a report, where that is not their quantity."""
+    text = files("fourlab.studies").joinpath("statements.toml").read_text(encoding="utf-8")
+    titles: dict[str, str] = tomllib.loads(text).get(author, {})
+    return titles
+
+
+@cache
 def items_of(author: str) -> tuple[Item, ...]:
     """Return the index of a report's tables and figures, in the report's order."""
     text = files("fourlab.studies").joinpath("items.toml").read_text(encoding="utf-8")
     entries = tomllib.loads(text).get(author, {})
     return tuple(Item(name, **entry) for name, entry in entries.items())
+
+
+def items_named(names: Sequence[str]) -> list[Item]:
+    """Return the tables and figures among the words of a command: `arya figure-44`."""
+    items: list[Item] = []
+    author = ""
+    for name in names:
+        if name in SOURCES or name in AUTHOR_OF:
+            author = AUTHOR_OF.get(name, name)
+        elif author:
+            items += [item for item in items_of(author) if name in item.names]
+    return items
 
 
 def items_by(experiment: Experiment) -> list[str]:

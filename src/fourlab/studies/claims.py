@@ -5,8 +5,9 @@ hold, and `str` gives the words of the page.
 """
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fourlab.analysis.overview import MAY_HAPPEN, POSSIBLE
 from fourlab.arena.statistics import wilson
 from fourlab.arena.tables import Table
 from fourlab.studies.compare import holm, moments, student_quantile
@@ -26,7 +28,8 @@ CLAIMS_HEAD = (
 )
 """The columns of a file of claims: one row per version and outcome, then one per verdict.
 
-In the row of a verdict, `low` and `high` are the ends of the interval of the difference.
+In the row of a verdict, `low` and `high` are the ends of the interval of the difference. The
+version is what the claim calls its column: "faithful", or one of its labels.
 """
 
 
@@ -37,6 +40,8 @@ SHARES = (0.0, 1.0)
 """Ranges that means can be in: numbers, counts, results of games, shares."""
 ROUNDING = 1e-12
 """Relative to their mean, values that differ by less are equal."""
+MOST_DECIMALS = 6
+"""Numbers with more decimals are written with two significant digits and an exponent."""
 TRAININGS = "trainings"
 """The note of a mean over trainings, after their number."""
 
@@ -75,7 +80,7 @@ EARLIER_SOURCES = {
 
 STORED_KIND = "made_as"
 """The name under which the kind of a claim is stored."""
-LATER_FIELDS = {STORED_KIND, "statement"}
+LATER_FIELDS = {STORED_KIND, "statement", "labels"}
 """Stored fields that earlier versions do not have."""
 
 
@@ -89,12 +94,16 @@ class Answer(StrEnum):
     """Nothing can be tested, for the reason that is in the place of the test's name."""
 
 
-MAY_HAPPEN = "may happen"
-"""Begins the name of the test whether what a report saw once occurs in our trials at all."""
-POSSIBLE = "possible"
-"""What pages call the agreement of such a test."""
+EQUALITY_CONFIDENCE = 90
+DIRECTION_CONFIDENCE = 95
+"""Confidence of the interval of a difference, in per cent, by what is claimed."""
+REJECTED = 0.05
+"""A test rejects if its p-value is below this."""
 BAND = "central 95 %"
 """The note of a number whose brackets hold most of the values, not its interval."""
+
+
+_LEADING_NUMBER = re.compile(r"\d+(\.\d+)?")
 
 
 @dataclass(frozen=True)
@@ -118,7 +127,7 @@ class Verdict:
     """The lower end of the interval of the difference."""
     high: float | None = None
     confidence: int = 0
-    """Confidence of this interval in per cent: 90 where equality is claimed, else 95."""
+    """In per cent: EQUALITY_CONFIDENCE or DIRECTION_CONFIDENCE."""
     outcome: str = ""
     """The outcome whose share differs most, if the shares of several are compared."""
 
@@ -129,7 +138,34 @@ class Verdict:
             return POSSIBLE
         return str(self.answer)
 
+    @property
+    def qualification(self) -> str:
+        """What the answer leaves out about a difference and the margin; mostly nothing.
+
+        "Cannot tell" may mean that there certainly is a difference, if perhaps a small one, and
+        "holds" that there certainly is one, but a small one.
+        """
+        size = _LEADING_NUMBER.match(self.margin)
+        if size is None or self.p is None:
+            return ""
+        margin = float(size[0])
+        if self.confidence == EQUALITY_CONFIDENCE:
+            if self.answer is Answer.CANNOT_TELL and self.p < REJECTED:
+                return "different, but perhaps by less than the margin"
+        elif self.answer is Answer.AGREES and self.high is not None and 0 < self.high < margin:
+            return "by less than the margin"
+        return ""
+
+    def qualified(self, word: str = "") -> str:
+        """Return the answer, or another word for it, with what that leaves out."""
+        between = ": " if self.answer is Answer.CANNOT_TELL else ", but "
+        return between.join(filter(None, (word or self.word, self.qualification)))
+
     def __str__(self) -> str:
+        return self.described()
+
+    def described(self, word: str = "") -> str:
+        """Return the answer, or another word for it, with the test behind it."""
         if self.answer is Answer.NONE:
             return f"{self.answer}: {self.test}" + (f", margin {self.margin}" * bool(self.margin))
         details = [self.test]
@@ -147,7 +183,7 @@ class Verdict:
             details.append(p_in_words(self.p))
         if self.power is not None:
             details.append(f"power {100 * self.power:.0f} %")
-        return f"{self.word} ({', '.join(details)})"
+        return f"{self.qualified(word)} ({', '.join(details)})"
 
 
 @dataclass(frozen=True)
@@ -174,16 +210,23 @@ class Estimate:
         """Half the width of the 95 % interval; 0 without one."""
         return 0.0 if self.low is None or self.high is None else (self.high - self.low) / 2
 
+    def _decimal(self, number: float) -> str:
+        """Return a number as pages have it."""
+        if self.digits > MOST_DECIMALS:
+            # 9e-09, not 0.000000009; an interval of such numbers may end at 0.
+            return f"{number:.2g}"
+        return f"{number:,.{self.digits}f}"
+
     def __str__(self) -> str:
-        text = f"{self.value:,.{self.digits}f}"
+        text = self._decimal(self.value)
         if self.unit:
             text += f" {self.unit}"
         if self.low is not None and self.high is not None:
-            text += f" [{self.low:,.{self.digits}f}, {self.high:,.{self.digits}f}]"
+            text += f" [{self._decimal(self.low)}, {self._decimal(self.high)}]"
         if self.n is not None:
             text += f" of {self.n:,}"
         if self.sd is not None:
-            text += f", sd {self.sd:.{self.digits}f}"
+            text += f", sd {self._decimal(self.sd)}"
         return f"{text} ({self.note})" if self.note else text
 
     def rows(self) -> Iterator[tuple[object, ...]]:
@@ -198,6 +241,13 @@ class Counts:
 
     counts: Mapping[str, int]
     """By outcome, in the order of the page: won, lost, drawn."""
+    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """By outcome: the 95 % interval of its share in per cent, where it is one over trainings.
+
+    Where the trials are independent, it is empty: the interval is that of Wilson (1927).
+    """
+    trainings: int = 0
+    """How many trainings the trials are of; 0 if nothing was trained."""
 
     @property
     def n(self) -> int:
@@ -208,15 +258,31 @@ class Counts:
         if self.n == 0:
             return "none"
         shares = (f"{100 * count / self.n:.1f}" for count in self.counts.values())
-        return f"{' / '.join(shares)} % of {self.n:,}"
+        note = f" ({self.trainings} {TRAININGS})" if self.trainings else ""
+        return f"{' / '.join(shares)} % of {self.n:,}{note}"
+
+    def share(self, outcome: str) -> "Estimate":
+        """Return the share of an outcome in per cent, with its 95 % interval."""
+        count = self.counts[outcome]
+        value = 100 * count / self.n if self.n else 0.0
+        if not self.trainings:
+            low, high = (100 * end for end in (wilson(count, self.n) if self.n else (0.0, 1.0)))
+        elif outcome in self.intervals:
+            low, high = self.intervals[outcome]
+        else:
+            # Equal shares, or a single training: its spread is unknown.
+            return Estimate(value, n=self.n, unit="%", digits=1)
+        return Estimate(value, low, high, self.n, unit="%", digits=1)
 
     def rows(self) -> Iterator[tuple[object, ...]]:
         """Yield the columns `outcome` to `note` of CLAIMS_HEAD, one row per outcome."""
         for outcome, count in self.counts.items():
-            low, high = wilson(count, self.n) if self.n else (0.0, 1.0)
-            share = count / self.n if self.n else 0.0
-            percentages = (_rounded(100 * number) for number in (share, low, high))
-            yield (outcome, *percentages, self.n, "", "%", f"{count} of {self.n}")
+            one = self.share(outcome)
+            percentages = (_rounded(number) for number in (one.value, one.low, one.high))
+            note = f"{count} of {self.n}"
+            if self.trainings:
+                note += f", {self.trainings} {TRAININGS}"
+            yield (outcome, *percentages, self.n, "", "%", note)
 
 
 Value = Estimate | Counts | str
@@ -253,6 +319,11 @@ class Claim:
 
     A statement agrees if all its rows agree, and differs if one of them does.
     """
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """What the columns `faithful` and `corrected` hold, where it is something else: "one thread".
+
+    By version. Pages and data files call the value so.
+    """
 
     def __post_init__(self) -> None:
         """Fill in what follows from other fields."""
@@ -260,6 +331,12 @@ class Claim:
             object.__setattr__(self, "kind", Kind.DIAGNOSTIC)
         if not self.statement:
             object.__setattr__(self, "statement", self.name)
+        if not self.labels.keys() <= {"faithful", "corrected"}:
+            raise ValueError(f"labels of {self.name}: {', '.join(self.labels)}")
+
+    def label(self, version: str) -> str:
+        """Return what pages and files call the value of a version."""
+        return self.labels.get(version, version)
 
     def versions(self) -> dict[str, Value]:
         """Return the values that there are, by version."""
@@ -337,6 +414,21 @@ def over_trainings(
     return replace(mean_of(values, digits, unit, within), note=TRAININGS)
 
 
+def counts_over_trainings(trainings: Sequence[Counts]) -> Counts:
+    """Return the sums over trainings, with intervals that have the variance of training.
+
+    All trainings have the same outcomes, and as many trials each.
+    """
+    outcomes = list(trainings[0].counts)
+    sums = {name: sum(one.counts[name] for one in trainings) for name in outcomes}
+    intervals = {}
+    for name in outcomes:
+        mean = over_trainings([one.share(name).value for one in trainings], "%")
+        if mean.low is not None and mean.high is not None:
+            intervals[name] = (mean.low, mean.high)
+    return Counts(sums, intervals, len(trainings))
+
+
 def difference(one: Estimate, other: Estimate, unit: str = "points", digits: int = 1) -> Estimate:
     """Return the first number less the second, with the 95 % interval of the difference."""
     value = one.value - other.value
@@ -365,6 +457,8 @@ def brief(value: Value) -> str:
 
     Where the brackets are not an interval, the note that says so is kept.
     """
+    if isinstance(value, Counts):
+        return str(replace(value, trainings=0))
     if not isinstance(value, Estimate):
         return str(value)
     return str(replace(value, n=None, sd=None, note=value.note if value.note == BAND else ""))
@@ -396,6 +490,7 @@ def is_claim(stored: Mapping[str, Any]) -> bool:
     except (AttributeError, KeyError, TypeError, ValueError):
         return False
     texts: list[object] = [claim.name, claim.quantity, claim.why, claim.statement]
+    texts += claim.labels.values()
     numbers: list[object] = []
     for value in claim.versions().values():
         if isinstance(value, Estimate):
@@ -406,9 +501,10 @@ def is_claim(stored: Mapping[str, Any]) -> bool:
         elif isinstance(value, Counts):
             if not isinstance(value.counts, dict):
                 return False
-            counts = list(value.counts.values())
+            counts = [*value.counts.values(), value.trainings]
             if not all(isinstance(count, int) and count >= 0 for count in counts):
                 return False
+            numbers += [end for ends in value.intervals.values() for end in ends]
     for verdict in claim.verdicts().values():
         texts += [verdict.test, verdict.margin, verdict.outcome]
         numbers += [verdict.p, verdict.power, verdict.difference, verdict.low, verdict.high]
@@ -447,7 +543,7 @@ def table_of(claims: Sequence[Claim]) -> Table:
     rows: list[tuple[object, ...]] = []
     for claim in claims:
         for version, value in claim.versions().items():
-            start = (claim.name, claim.quantity, version)
+            start = (claim.name, claim.quantity, claim.label(version))
             source = claim.source if version == "reported" else "ours"
             # A statement has no number; it goes into the note.
             numbers = [("",) * 7 + (value,)] if isinstance(value, str) else value.rows()
@@ -472,7 +568,11 @@ def table_of(claims: Sequence[Claim]) -> Table:
 def _value_from(stored: Any) -> Value:
     if isinstance(stored, str):
         return stored
-    return Counts(stored["counts"]) if "counts" in stored else Estimate(**stored)
+    if "counts" not in stored:
+        return Estimate(**stored)
+    ends = stored.get("intervals", {})
+    intervals = {outcome: (float(low), float(high)) for outcome, (low, high) in ends.items()}
+    return Counts(stored["counts"], intervals, stored.get("trainings", 0))
 
 
 def _rounded(number: float | None) -> float | None:

@@ -1,12 +1,13 @@
 """A picture of shares, or of Elo, with intervals, for experiments that draw none themselves."""
 
+import itertools
 import textwrap
 from collections.abc import Sequence
 from functools import partial
 
 from fourlab.arena.tables import Table
 from fourlab.reporting.figures import COLOURS, REPORTED_COLOUR, SMALL, Figure, frame, panels
-from fourlab.studies.claims import Claim, Counts, Estimate, share
+from fourlab.studies.claims import Claim, Counts, Estimate
 from fourlab.studies.workbench import Part, Picture
 
 KINDS = {"%": "shares", "Elo": "gains"}
@@ -56,16 +57,16 @@ def _data(claims: Sequence[Claim], unit: str) -> Table:
 
 
 def numbers_of(claim: Claim, unit: str) -> dict[str, Estimate]:
-    """Return the values of a claim that have a unit, by version.
+    """Return the values of a claim that have a unit, by what the claim calls the version.
 
     Of counts, it is the share of the first outcome that the claim names, such as won games.
     """
     numbers: dict[str, Estimate] = {}
     for version, number in claim.versions().items():
         if isinstance(number, Counts) and number.n and unit == "%":
-            numbers[version] = share(next(iter(number.counts.values())), number.n)
+            numbers[claim.label(version)] = number.share(next(iter(number.counts)))
         elif isinstance(number, Estimate) and number.unit == unit:
-            numbers[version] = number
+            numbers[claim.label(version)] = number
     return numbers
 
 
@@ -81,10 +82,14 @@ def draw(claims: Sequence[Claim], unit: str = "%") -> Figure:
     figure, (axes,) = panels(9, 1 + 0.6 * len(claims))
     labelled: set[str] = set()
     numbers = [numbers_of(claim, unit) for claim in claims]
-    shown = [version for version in VERSIONS if any(version in own for own in numbers)]
+    # Labels take the colour of the version that they stand for.
+    colours = {
+        claim.label(version): place for claim in claims for place, version in enumerate(VERSIONS)
+    }
+    shown = sorted(dict.fromkeys(itertools.chain(*numbers)), key=lambda name: colours[name])
     for place, own in enumerate(numbers):
         for version, one in own.items():
-            at = VERSIONS.index(version)
+            at = colours[version]
             low, high = (one.value if end is None else end for end in (one.low, one.high))
             axes.errorbar(
                 one.value,

@@ -1,63 +1,24 @@
 """The overall page: what the authors wanted to know, the answers, and the verdicts counted."""
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 
-from fourlab.analysis.overview import ANSWERS, UNTESTED, count_answers
+from fourlab.analysis.overview import ANSWERS, POSSIBLE, UNTESTED, count_answers
 from fourlab.reporting.blocks import Block, Folded, Grid, Heading, Paragraph
 from fourlab.sources import AUTHOR_OF, SOURCES
 from fourlab.studies.catalogue import DOCUMENTS, FOLDERS, all_experiments, title_of
-from fourlab.studies.claims import POSSIBLE, Answer, Claim, Kind
 from fourlab.studies.made import Made
-from fourlab.studies.pages import bears_out, fill
 from fourlab.studies.parts import Parts, claims_of
+from fourlab.studies.questions import answers_of
 
 TITLE = "The experiments of the five reports, replicated"
 COUNT_HEAD = (
     *("report", "claims"),
-    *("reproduced: agrees", "differs", "cannot tell"),
-    *("true: holds", "does not hold", "cannot tell"),
+    *("reproduced: agrees", POSSIBLE, "differs", "cannot tell", UNTESTED),
+    *("true: holds", "does not hold", "cannot tell", UNTESTED),
 )
 EXPERIMENT_HEAD = ("experiment", "claim of the report", *ANSWERS)
 UNDECIDED = "Not decided by these data:"
 """Precedes the questions without an answer."""
-
-
-@dataclass(frozen=True)
-class Question:
-    """What an author wanted to know, and the answer as a template."""
-
-    question: str
-    answer: str
-    """With places for values of claims: {table-1-best.faithful}."""
-    expects: Sequence[str] = ()
-    """What the words take for granted: "table-1-best.true holds"."""
-
-    def answered(self, claims: Mapping[str, Claim]) -> str | None:
-        """Return the answer; None if values are missing or are not what the words say."""
-        return fill(self.answer, claims) if bears_out(claims, self.expects) else None
-
-
-def answers_of(author: str, claims: Mapping[str, Claim]) -> dict[str, str | None]:
-    """Return the answers to the questions of a report; None where the data allow none.
-
-    Of several answers to one question, the first that fits is given.
-    """
-    answers: dict[str, str | None] = {}
-    for question in questions_of(author):
-        if answers.get(question.question) is None:
-            answers[question.question] = question.answered(claims)
-    return answers
-
-
-@cache
-def questions_of(author: str) -> tuple[Question, ...]:
-    """Return the research questions of a report with their answers, in its order."""
-    text = files("fourlab.studies").joinpath("questions.toml").read_text(encoding="utf-8")
-    return tuple(Question(**entry) for entry in tomllib.loads(text).get(author, ()))
 
 
 def overall_blocks(
@@ -91,9 +52,11 @@ def overall_blocks(
     )
     yield Paragraph(
         "The table counts what the reports claim, one statement once, however many rows it has: it "
-        "agrees if all of them do, and differs if one does. Other readings of a report and our own "
-        f"comparisons do not count. Of the agreements, {_possible(done)} say only that what a "
-        "report saw once occurs in at least 1 % of our trials; the pages call them possible. "
+        "agrees if all of them do, and differs if one does; if a row allows no verdict, the "
+        "statement cannot agree. What a report saw once is *possible* if it occurs in at least 1 % "
+        "of our trials, a weak test. Other readings of a report and our own comparisons do not "
+        "count. That one player beats another holds if it wins more than half of the games that "
+        "are not drawn. "
         "Brackets are 95 % intervals, unless they are marked as the central 95 % of our values. "
         "Columns count from 1; Vannucci and Abril's actions 4 and 6 are the columns 5 and 7."
     )
@@ -127,19 +90,6 @@ def _document(name: str) -> str:
     return all_experiments()[name].document
 
 
-def _possible(done: Mapping[str, Parts]) -> int:
-    """Return how many statements are reproduced only in the sense that they are possible."""
-    possible = 0
-    for parts in done.values():
-        statements: dict[str, list[str]] = {}
-        for claim in claims_of(parts):
-            if claim.kind is Kind.CLAIM and claim.reproduced is not None:
-                statements.setdefault(claim.statement, []).append(claim.reproduced.word)
-        words = (set(rows) for rows in statements.values())
-        possible += sum(POSSIBLE in rows and rows <= {POSSIBLE, Answer.AGREES} for rows in words)
-    return possible
-
-
 def _counts(experiments: Mapping[str, Parts]) -> Iterator[object]:
     """Yield the number of statements of a report, and of every answer to both questions."""
     made = [part for parts in experiments.values() for part in parts]
@@ -150,14 +100,18 @@ def _counts(experiments: Mapping[str, Parts]) -> Iterator[object]:
         answers = count_answers(made, question)
         if question == "reproduced":
             yield answers.total()
-        yield from (answers[answer] for answer in ANSWERS if answer != UNTESTED)
+            yield from (answers[answer] for answer in ANSWERS)
+        else:
+            # What may happen is no question about what is true.
+            answers["agrees"] += answers.pop(POSSIBLE, 0)
+            yield from (answers[answer] for answer in ANSWERS if answer != POSSIBLE)
 
 
 def _answers(document: str, experiments: Mapping[str, Parts]) -> Iterator[Block]:
     """Yield the questions of a report with their answers, a paragraph each."""
     claims = {claim.name: claim for parts in experiments.values() for claim in claims_of(parts)}
     open_questions = []
-    for question, answer in answers_of(AUTHOR_OF.get(document, ""), claims).items():
+    for question, answer in answers_of(FOLDERS[document], claims).items():
         if answer is None:
             open_questions.append(question)
         else:

@@ -3,10 +3,11 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 
+from fourlab.analysis.overview import POSSIBLE
 from fourlab.faults import FAULTS
 from fourlab.reporting.blocks import (
     Block,
@@ -21,26 +22,31 @@ from fourlab.reporting.blocks import (
 from fourlab.sources import AUTHOR_OF, SOURCES
 from fourlab.studies.catalogue import (
     DOCUMENTS,
+    FOLDERS,
     NO_PICTURE,
     Experiment,
     Item,
     all_experiments,
     items_of,
+    statement_titles,
     title_of,
 )
 from fourlab.studies.claims import (
-    POSSIBLE,
     Answer,
     Claim,
+    Kind,
     Source,
-    Verdict,
     brief,
     for_many_tests,
     p_in_words,
 )
+from fourlab.studies.filling import TRUTHS, word_of
+from fourlab.studies.filling import bears_out as bears_out
+from fourlab.studies.filling import fill as fill
 from fourlab.studies.made import Made
 from fourlab.studies.parts import Parts, claims_of, item_of
 from fourlab.studies.proportions import LEVEL
+from fourlab.studies.questions import answers_of
 
 CLAIM_HEAD = (
     *("claim", "reported", "faithful", "corrected", "exact"),
@@ -48,15 +54,17 @@ CLAIM_HEAD = (
 )
 FEWEST_TESTS = 5
 """With fewer tests on a page, nothing is said about their number."""
-NAMED = 3
-"""How many claims with the same answer a paragraph names; a folded table has them all."""
-TRUTHS = {
-    Answer.AGREES: "holds",
-    Answer.DIFFERS: "does not hold",
-    Answer.CANNOT_TELL: "cannot tell",
-    Answer.NONE: "no verdict",
+MOST_NAMED = 8
+"""How many statements with the same answer a list names; a folded table has them all."""
+LONG = 70
+"""Longer quantities do not name a row of a statement in a list."""
+OTHERS = {
+    Kind.READING: "Other readings of the report",
+    Kind.DIAGNOSTIC: "Our own comparisons",
 }
-"""What the answer to "true?" is called on a page."""
+"""What pages call claims that the report does not make."""
+DECIDED = "decided games"
+"""In the name of a test of a match: what it is about."""
 REPRODUCED = {
     Answer.AGREES: "reproduced",
     Answer.DIFFERS: "not reproduced",
@@ -69,18 +77,16 @@ HOLDS = {
     Answer.NONE: "no verdict on the statement",
 }
 """What the answers are called in sentences."""
+GAINED = "Elo gained, "
+"""Begins the quantity of a fix in an ablation."""
 _SENTENCE_END = re.compile(r"(?<=[.?!])\s+(?=[A-Z])")
 _SYMBOL = re.compile(r"\S+ = |\S*\d")
+_NUMBER = re.compile(r"\d")
 _FAULT = re.compile(r"\bB\d{1,2}\b")
-_OPTIONAL = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
-"""A passage of a summary that is left out if one of its values is not there."""
-_EXPECTS = re.compile(r"<!-- expects:(.*?)-->\s*", re.DOTALL)
+_EXPECTS = re.compile(r"<!-- (expects|if):(.*?)-->\s*", re.DOTALL)
+"""What the words of a paragraph take for granted; one with "if" is left out where it is not so."""
 NOT_BORNE_OUT = "The published words are not borne out by these data; the claims below say more."
 """Takes the place of a paragraph of the summary, as at small scales."""
-_PLACE = re.compile(r"\{([a-z0-9-]+)\.([a-z]+)(:brief)?\}")
-"""A place of a summary that a value fills: {table-5-mc40-first.faithful}.
-
-With `:brief`, without the number of observations and the like."""
 
 
 def blocks_of(
@@ -99,11 +105,13 @@ def blocks_of(
     claims = {claim.name: claim for experiment in own for claim in claims_of(done[experiment.name])}
     author = AUTHOR_OF.get(document)
     yield Heading(DOCUMENTS[document], 1)
+    if author is None:
+        yield from _answered(FOLDERS[document], claims)
     if author is not None:
         yield from _source(author, list(claims.values()))
         yield from _summary(author, claims)
         parts = {experiment.name: done[experiment.name] for experiment in own}
-        yield from _index(author, parts, claims)
+        yield from _index(author, parts, claims, made)
     faults: set[str] = set()
     given: set[str] = set()
     corrected = for_many_tests(claims.values())
@@ -141,7 +149,10 @@ def _many_tests(
     if rows:
         head = ("claim", "question", "p", "p (Holm)")
         yield Folded(
-            f"The {len(rows)} tests that reject only without correction", [Grid(head, rows)]
+            f"The {len(rows)} tests that reject only without correction"
+            if len(rows) > 1
+            else "The test that rejects only without correction",
+            [Grid(head, rows)],
         )
 
 
@@ -183,39 +194,6 @@ def _how_it_was_made(made: Mapping[str, Made]) -> Iterator[Block]:
     )
 
 
-def bears_out(claims: Mapping[str, Claim], expected: Iterable[str]) -> bool:
-    """Return whether fields of claims have the values that a text takes for granted.
-
-    Each is a place and a value as pages write it: "table-1-best.true holds".
-    """
-    for one in expected:
-        place, _, value = one.strip().partition(" ")
-        if fill(f"{{{place}}}", claims) != value:
-            return False
-    return True
-
-
-def fill(text: str, claims: Mapping[str, Claim]) -> str | None:
-    """Return a text with the values of claims in their places; None if one is not there yet.
-
-    A passage in double brackets is left out if one of its own values is missing.
-    """
-    missing = False
-    text = _OPTIONAL.sub(lambda passage: fill(passage[1], claims) or "", text)
-
-    def value(place: re.Match[str]) -> str:
-        nonlocal missing
-        name, field, short = place.groups()
-        shown = getattr(claims.get(name), field, None)
-        missing |= shown is None or shown == ""
-        if isinstance(shown, Verdict):
-            return TRUTHS[shown.answer] if field == "true" else str(shown.answer)
-        return brief(shown) if short and shown is not None else str(shown)
-
-    filled = _PLACE.sub(value, text)
-    return None if missing else filled
-
-
 def _source(author: str, claims: Sequence[Claim]) -> Iterator[Block]:
     """Yield where the report and its numbers come from, and how its page counts columns."""
     source = SOURCES[author]
@@ -229,7 +207,15 @@ def _source(author: str, claims: Sequence[Claim]) -> Iterator[Block]:
     origins = Counter(claim.source for claim in claims if claim.reported != "")
     counted = ", ".join(f"{origins[one]} {one}" for one in Source if origins[one])
     provenance = f" Sources of the reported values: {counted}. All others are ours."
-    yield Paragraph(f"{source.columns}{provenance if counted else ''}")
+    tests = [verdict.test for claim in claims for verdict in claim.verdicts().values()]
+    match = (
+        " That one player beats another holds if it wins more than half of the games that are not "
+        "drawn."
+    )
+    yield Paragraph(
+        f"{source.columns}{provenance if counted else ''}"
+        f"{match if any(DECIDED in test for test in tests) else ''}"
+    )
 
 
 def _summary(author: str, claims: Mapping[str, Claim]) -> Iterator[Block]:
@@ -241,20 +227,32 @@ def _summary(author: str, claims: Mapping[str, Claim]) -> Iterator[Block]:
     if not file.is_file():
         return
     yield Heading("Summary")
-    text = fill(file.read_text(encoding="utf-8"), claims)
+    text = fill(file.read_text(encoding="utf-8"), claims, in_short=True)
     if text is None:
         yield Paragraph(f"`fourlab study {author}` runs all experiments that the summary needs.")
         return
     for paragraph in text.strip().split("\n\n"):
         expected = _EXPECTS.match(paragraph)
         words = " ".join(_EXPECTS.sub("", paragraph).split())
-        if expected and not bears_out(claims, expected[1].split(";")):
+        if expected and not bears_out(claims, expected[2].split(";")):
+            if expected[1] == "if":
+                continue
             # Only the bold word at its beginning is still right.
             words = f"{words[: words.find('**', 2) + 2]} {NOT_BORNE_OUT}"
         yield Paragraph(words)
 
 
-def _index(author: str, done: Mapping[str, Parts], claims: Mapping[str, Claim]) -> Iterator[Block]:
+def _answered(folder: str, claims: Mapping[str, Claim]) -> Iterator[Block]:
+    """Yield the summary of experiments that belong to no report: the answers to its questions."""
+    answers = [answer for answer in answers_of(folder, claims).values() if answer is not None]
+    if answers:
+        yield Heading("Summary")
+        yield from (Paragraph(" ".join(answer.split())) for answer in answers)
+
+
+def _index(
+    author: str, done: Mapping[str, Parts], claims: Mapping[str, Claim], made: Mapping[str, Made]
+) -> Iterator[Block]:
     """Yield the index of the report's own tables and figures, with links to what is there."""
     rows = []
     for item in items_of(author):
@@ -266,6 +264,13 @@ def _index(author: str, done: Mapping[str, Parts], claims: Mapping[str, Claim]) 
         rows.append((title, f"`fourlab study {author} {item.name}`", item_words(item, claims)))
     if rows:
         yield Heading("Tables and figures of the report")
+        how = {(one.scale, one.seed) for one in made.values()}
+        if how - {("quick", 0)}:
+            seeds = " and ".join(sorted({str(seed) for _, seed in how}))
+            yield Paragraph(
+                "These commands run at the scale quick with seed 0. The numbers of this page have "
+                f"seed {seeds}; the command below each heading repeats them."
+            )
         yield Grid(("in the report", "command", "what it shows"), rows)
 
 
@@ -315,15 +320,52 @@ def _experiment(
     yield Paragraph(f"The report: {experiment.claim}")
     if experiment.changed:
         yield Paragraph(f"Changed after numbers were seen: {experiment.changed}")
-    if sentences := list(verdict_sentences(claims)):
-        yield Bullets(sentences)
-    yield from _reasons(claims, given)
+    titles = statement_titles(FOLDERS[experiment.document])
+    own = [claim for claim in claims if claim.kind is Kind.CLAIM]
+    # Where the report claims nothing that was tested, our own comparisons are the result.
+    shown = own if any(claim.verdicts() for claim in own) else claims
+    if lines := list(findings(shown, titles)):
+        yield Bullets(lines)
+    # One row speaks for its statement; the other explanations are folded.
+    explained: dict[str, Claim] = {}
+    for claim in shown:
+        if claim.why and _needs_words(claim):
+            explained.setdefault(claim.statement, claim)
+    yield from _reasons(list(explained.values()), given, titles)
     more = yield from _pictures(experiment, home, parts, command)
+    yield from _others(claims, shown, given, titles)
     if claims:
-        yield Folded(f"All {len(claims)} claims", list(_claims(claims)))
+        number = f"All {len(claims)} claims" if len(claims) > 1 else "The claim"
+        yield Folded(number, list(_claims(claims)))
     yield from _details(claims, parts, corrected)
     if more:
         yield Folded("More pictures", more)
+
+
+def _needs_words(claim: Claim) -> bool:
+    """Return whether an answer is other than that all agrees."""
+    return any(verdict.answer is not Answer.AGREES for verdict in claim.verdicts().values())
+
+
+def _others(
+    claims: Sequence[Claim], shown: Sequence[Claim], given: set[str], titles: Mapping[str, str]
+) -> Iterator[Block]:
+    """Yield the answers to what is not the report's own, and all other explanations, folded."""
+    blocks: list[Block] = []
+    names = []
+    for kind, name in OTHERS.items():
+        lines = list(
+            findings([one for one in claims if one.kind is kind and one not in shown], titles)
+        )
+        if lines:
+            names.append(name)
+            blocks += [Paragraph(f"**{name}**"), Bullets(lines)]
+    if reasons := list(_reasons(claims, given, titles)):
+        blocks += reasons
+        names.append("Notes")
+    if blocks:
+        title = ", ".join([names[0], *(name[:1].lower() + name[1:] for name in names[1:])])
+        yield Folded(title, blocks)
 
 
 def _pictures(
@@ -356,20 +398,83 @@ def _pictures(
     return more
 
 
-def verdict_sentences(claims: Sequence[Claim]) -> Iterator[str]:
-    """Yield which claims have which verdicts, one sentence for each combination of answers."""
-    groups: dict[str, list[Claim]] = {}
+def findings(
+    claims: Sequence[Claim], titles: Mapping[str, str]
+) -> Iterator[str | tuple[str, Sequence[str]]]:
+    """Yield which statements have which verdicts, a list for each combination of answers.
+
+    `titles` are those of statements; without one, it is the quantity of the first row.
+    """
+    groups: dict[str, dict[str, list[Claim]]] = {}
     # In the order of the answers: what is reproduced and holds comes first.
     for claim in sorted(claims, key=_answers):
         labels = [
-            verdict.word if verdict.word == POSSIBLE else labels[verdict.answer]
-            for labels, verdict in ((REPRODUCED, claim.reproduced), (HOLDS, claim.true))
+            verdict.qualified(POSSIBLE if verdict.word == POSSIBLE else words[verdict.answer])
+            for words, verdict in ((REPRODUCED, claim.reproduced), (HOLDS, claim.true))
             if verdict is not None
         ]
         if labels:
-            groups.setdefault(", ".join(labels), []).append(claim)
-    for label, group in groups.items():
-        yield f"**{_begun(label)}:** {_named(group)}."
+            rows = groups.setdefault("; ".join(labels), {})
+            rows.setdefault(claim.statement, []).append(claim)
+    tested = Counter(claim.statement for claim in claims if claim.verdicts())
+    for label, statements in groups.items():
+        lines = [
+            _finding(rows, tested[statement], titles) for statement, rows in statements.items()
+        ]
+        if len(lines) > MOST_NAMED:
+            lines[MOST_NAMED - 1 :] = [f"and {len(lines) - MOST_NAMED + 1} more"]
+        if len(lines) == 1:
+            yield f"**{_begun(label)}:** {lines[0]}."
+        else:
+            yield f"**{_begun(label)}:**", lines
+
+
+def _finding(rows: Sequence[Claim], tested: int, titles: Mapping[str, str]) -> str:
+    """Return a statement, with how many of its tested rows are meant and values that differ."""
+    first = rows[0]
+    details = [f"{len(rows)} of {tested} rows"] if len(rows) < tested else []
+    values = _values(first)
+    if tested == 1:
+        details += filter(None, [values])
+    elif len(first.quantity) <= LONG and (values or len(rows) == 1):
+        # Of several rows, the first is an example.
+        details.append(", ".join(filter(None, [first.quantity, values])))
+    title = title_of_statement(first, titles)
+    return f"{title} ({'; '.join(details)})" if details else title
+
+
+def title_of_statement(claim: Claim, titles: Mapping[str, str]) -> str:
+    """Return what pages call the statement of a claim."""
+    if title := titles.get(claim.statement):
+        return title
+    # Of a fix: first what it is, then in which program.
+    program, _, fix = claim.quantity.removeprefix(GAINED).partition("; ")
+    if claim.quantity.startswith(GAINED) and fix:
+        return f"{fix} ({program})"
+    return claim.quantity.rstrip(".")
+
+
+def _values(claim: Claim) -> str:
+    """Return the values of a claim where they differ from what is claimed."""
+    values = claim.versions()
+    # What is true may have been tested by either.
+    differing = {
+        "faithful": claim.reproduced,
+        "corrected": claim.true,
+        "exact": claim.true,
+    }
+    shown = [
+        f"{claim.label(version)}: {brief(values[version])}"
+        for version, verdict in differing.items()
+        if verdict is not None
+        and verdict.answer is Answer.DIFFERS
+        and len(str(values.get(version, ""))) in range(1, LONG)
+    ]
+    reported = brief(claim.reported)
+    # The title says what is claimed in words.
+    if shown and _NUMBER.search(reported):
+        shown = [f"reported: {reported}", *shown]
+    return ", ".join(shown)
 
 
 def _begun(text: str) -> str:
@@ -389,66 +494,47 @@ def _answers(claim: Claim) -> tuple[int, ...]:
     return tuple(order.index(verdict.answer if verdict else None) for verdict in verdicts)
 
 
-def _named(claims: Sequence[Claim]) -> str:
-    """Return the first claims, with their values if these differ, and how many more there are."""
-    names: list[str] = []
-    others = len(claims)
-    for claim in claims:
-        others -= 1
-        values = claim.versions()
-        # What is true may have been tested by either.
-        differing = {
-            "faithful": claim.reproduced,
-            "corrected": claim.true,
-            "exact": claim.true,
-        }
-        shown = [
-            f"{version}: {brief(values[version])}"
-            for version, verdict in differing.items()
-            if verdict is not None and verdict.answer is Answer.DIFFERS and version in values
-        ]
-        if shown and claim.reported != "":
-            shown = [f"reported: {brief(claim.reported)}", *shown]
-        quantity = claim.quantity.rstrip(".")
-        name = f"{quantity} ({'; '.join(shown)})" if shown else quantity
-        # Several reported numbers may be of one quantity.
-        if name not in names:
-            names.append(name)
-        if len(names) == NAMED:
-            break
-    if others:
-        names.append(f"and {others} more")
-    return "; ".join(names)
-
-
-def _reasons(claims: Sequence[Claim], given: set[str]) -> Iterator[Block]:
+def _reasons(
+    claims: Sequence[Claim], given: set[str], titles: Mapping[str, str]
+) -> Iterator[Block]:
     """Yield the explanations, without sentences that the page has `given` already."""
-    reasons: dict[str, list[str]] = {}
+    named: dict[str, list[str]] = {}
     for claim in claims:
         if claim.why:
-            reasons.setdefault(claim.why, []).append(claim.quantity)
-    for reason, quantities in reasons.items():
+            own = named.setdefault(claim.why, [])
+            title = title_of_statement(claim, titles)
+            if title not in own:
+                own.append(title)
+    paragraphs: dict[str, list[str]] = {}
+    for reason, whose in named.items():
         end = "" if reason.endswith((".", "?", "!")) else "."
         sentences = _SENTENCE_END.split(f"{_begun(reason)}{end}")
         new = [sentence for sentence in sentences if sentence not in given]
         given.update(new)
         if new:
-            others = f" and {len(quantities) - 1} more" if len(quantities) > 1 else ""
-            named = f"**{_begun(quantities[0])}{others}.** " if len(reasons) > 1 else ""
-            yield Paragraph(f"{named}{' '.join(new)}")
+            others = f" and {len(whose) - 1} more" if len(whose) > 1 else ""
+            paragraphs.setdefault(f"{_begun(whose[0])}{others}", []).extend(new)
+    for lead, sentences in paragraphs.items():
+        yield Paragraph(f"**{lead}.** {' '.join(sentences)}")
 
 
 def _claims(claims: Sequence[Claim]) -> Iterator[Block]:
-    rows = []
+    """Yield the values and answers of claims: a table for each meaning of its columns."""
+    tables: dict[tuple[str, ...], list[tuple[object, ...]]] = {}
     for claim in claims:
-        reproduced = "–" if claim.reproduced is None else claim.reproduced.word
-        true = "–" if claim.true is None else TRUTHS[claim.true.answer]
+        reproduced, true = (
+            "–" if verdict is None else verdict.qualified(word_of(verdict, question))
+            for question, verdict in (("reproduced", claim.reproduced), ("true", claim.true))
+        )
         reported = str(claim.reported)
         if reported and claim.source != Source.TEXT:
             reported += f" ({claim.source})"
         values = (str(claim.faithful), str(claim.corrected), str(claim.exact))
-        rows.append((claim.quantity, reported, *values, reproduced, true))
-    yield Grid(*_without_empty_columns(CLAIM_HEAD, rows))
+        head = tuple(claim.label(name) for name in CLAIM_HEAD)
+        row = (claim.quantity, reported, *values, reproduced, true)
+        tables.setdefault(head, []).append(row)
+    for head, rows in tables.items():
+        yield Grid(*_without_empty_columns(head, rows))
 
 
 def _details(
@@ -460,7 +546,8 @@ def _details(
         for question, verdict in claim.verdicts().items():
             chance = corrected.get((claim.name, question))
             for_many = "" if chance is None else p_in_words(chance).removeprefix("p = ")
-            tests.append((claim.quantity, question, str(verdict), for_many.removeprefix("p ")))
+            answer = verdict.described(word_of(verdict, question))
+            tests.append((claim.quantity, question, answer, for_many.removeprefix("p ")))
     if tests:
         head = ("claim", "question", "answer", "p (Holm)")
         yield Folded("The tests", [Grid(*_without_empty_columns(head, tests))])

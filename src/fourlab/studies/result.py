@@ -51,7 +51,7 @@ class StudyResult(RunResult):
             {
                 "experiment": title,
                 "claim": claim.quantity,
-                **{version: str(value) for version, value in claim.versions().items()},
+                **{version: _labelled(claim, version) for version in claim.versions()},
                 **{question: str(verdict) for question, verdict in claim.verdicts().items()},
             }
             for title, claims in self.claims.items()
@@ -78,3 +78,9 @@ class StudyResult(RunResult):
         head = ("experiment", "claim", "reported", "faithful", "corrected", "exact", "reproduced")
         rows = [tuple(row.get(name, "") for name in head) for row in self._rows()]
         return display.preformatted(self) + display.table(head, rows)
+
+
+def _labelled(claim: Claim, version: str) -> str:
+    """Return a value, with what it is where the name of its column says something else."""
+    value = str(claim.versions()[version])
+    return f"{claim.labels[version]}: {value}" if version in claim.labels else value

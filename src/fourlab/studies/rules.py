@@ -23,7 +23,12 @@ quarter of the range of a bounded scale; `no_verdict` stands for tests whose mar
 import math
 from typing import NamedTuple
 
-from fourlab.studies.claims import Answer, Verdict
+from fourlab.studies.claims import (
+    DIRECTION_CONFIDENCE,
+    EQUALITY_CONFIDENCE,
+    Answer,
+    Verdict,
+)
 from fourlab.studies.compare import (
     NORMAL,
     direction_power,
@@ -39,9 +44,6 @@ PERCENT = (0.0, 100.0)
 POINTS_UNIT = "points"
 """The unit of differences of percentages."""
 ELO_UNIT = "Elo"
-EQUALITY_CONFIDENCE = 90
-DIRECTION_CONFIDENCE = 95
-"""Confidence of the intervals of differences, in per cent."""
 OF_VALUE = 0.5
 """The largest margin, as a part of the value that it belongs to."""
 OF_SCALE = 0.25

@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from fourlab.analysis.overview import MAY_HAPPEN
 from fourlab.arena.statistics import wilson
-from fourlab.studies.claims import MAY_HAPPEN, Answer, Counts, Verdict
+from fourlab.studies.claims import Answer, Counts, Verdict
 from fourlab.studies.compare import (
     NORMAL,
     direction_power,

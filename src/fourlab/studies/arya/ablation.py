@@ -1,6 +1,7 @@
 """What the faults of Arya's programs cost, one fix at a time.
 
-Faults of play are measured with the network that ships with Fourlab, those of training with short
+Faults of AlphaMCTS at play are measured with the networks that were trained as the thesis lists,
+each of which plays against itself, with and without the fault; those of training with short
 trainings of a small network.
 """
 
@@ -13,11 +14,16 @@ from typing import Any
 
 from fourlab.agents.alphazero.settings import TRAINING
 from fourlab.agents.registry import make
+from fourlab.arena.statistics import elo_of
 from fourlab.arena.tournament import GamePlayer, Player, Tournament
 from fourlab.jobs.executors.threads import Threads
 from fourlab.nets.evaluator import load
 from fourlab.studies.ablation import (
+    ARM,
     CLASSIC,
+    FAITHFUL,
+    MARGIN,
+    MOST_ELO,
     OPENING_PLIES,
     OPPONENT,
     Arm,
@@ -35,12 +41,25 @@ from fourlab.studies.arya.alpha import (
     AS_PLAYED,
     ITERATIONS,
     LISTED,
-    NETWORKS,
+    LISTED_NETWORKS,
     WITHOUT_FAULTS,
     alpha,
+    trainings,
 )
-from fourlab.studies.claims import Claim, Estimate, Source, over_trainings, share
+from fourlab.studies.arya.bouts import match, play, score, too_few
+from fourlab.studies.claims import (
+    TRAININGS,
+    Claim,
+    Estimate,
+    Source,
+    Verdict,
+    over_trainings,
+    share,
+)
+from fourlab.studies.compare import moments
+from fourlab.studies.rules import Difference, directed
 from fourlab.studies.trainings import train_in
+from fourlab.studies.verdicts import FEWEST_TRAININGS
 from fourlab.studies.workbench import Part, Workbench
 from fourlab.training.kind import TrainingJob
 
@@ -109,9 +128,9 @@ CAPTION = (
     "budget, and the share of moves that keep the exact value in solved positions where it can be "
     "lost, both with 95 % intervals; an arrow stands for a score of 100 %, which has no upper "
     "bound. The vanilla search has the rollouts that the thesis counts in one second. AlphaMCTS "
-    "plays with a network trained without faults, and fewer simulations than the program's default "
-    "of 1,000. The trainings are far shorter than Arya's, and of a far smaller network, so neither "
-    "has a verdict; intervals of trainings are over trainings"
+    "plays with networks trained as listed, against the same network. The trainings are far "
+    "shorter than Arya's, and of a far smaller network, so they have no verdict; where a network "
+    "plays or is trained, intervals are over trainings"
 )
 TRAINED = "training of AlphaMCTS, {network} network, {games:,} games"
 MET = "rules"
@@ -139,13 +158,12 @@ CHESS_POSITIONS = 50 * 40
 HASH_BITS = 32
 
 
-def alpha_program(iterations: int) -> Program:
-    """Return the arms of AlphaMCTS at play."""
-    net = NETWORKS[5000]
+def alpha_program(net: str, iterations: int) -> Program:
+    """Return the arms of AlphaMCTS at play with one network."""
     listed = alpha(net, iterations, LISTED, AS_PLAYED)
     return Program(
-        "alpha",
-        f"AlphaMCTS at play, {iterations} simulations",
+        net,
+        f"AlphaMCTS at play, {iterations:,} simulations",
         (
             Arm("alpha-faithful", "", listed, "nothing (AlphaMCTS as listed)"),
             Arm(
@@ -181,26 +199,113 @@ def alpha_program(iterations: int) -> Program:
         ),
         "minimax:depth=4,ties=random",
         "minimax(4)",
-        no_verdict=f"no verdict: {iterations} simulations per move; the program's default is "
+        no_verdict=""
+        if iterations == ITERATIONS
+        else f"no verdict: {iterations} simulations per move; the program's default is "
         f"{ITERATIONS:,}, and the thesis does not say how many it used",
     )
 
 
 def conduct(bench: Workbench) -> Iterator[Part]:
     """Measure B15 to B18 in games, the trainings of B17, and the numbers of B17, B19 and B20."""
-    iterations = bench.size["iterations"]
     rows = [
         *measure(bench, VANILLA),
         *measure(bench, MINIMAX),
-        *measure(bench, alpha_program(iterations)),
+        *measure_networks(bench),
     ]
-    trainings = _trainings(bench)
-    rows += _trained_rows(bench, trainings)
+    results = _trainings(bench)
+    rows += _trained_rows(bench, results)
     yield from present(rows, CAPTION)
     yield _last_disc(bench)
-    yield _blocks(trainings[0])
+    yield _blocks(results[0])
     yield _axis()
     yield _hashes()
+
+
+def measure_networks(bench: Workbench) -> list[Row]:
+    """Play and test all arms of AlphaMCTS with every network that was trained as listed."""
+    size = bench.size
+    nets = list(trainings(LISTED_NETWORKS[5000]).values())[: size["networks"]]
+    programs = [alpha_program(net, size["iterations"]) for net in nets]
+    count, pairs = size["positions"]["alpha"], size["pairs"]["alpha"]
+    # The verdict is on the games against the faithful program, so half as many do for the other.
+    games = {FAITHFUL: 2 * pairs, OPPONENT: 2 * max(1, pairs // 2)}
+    specs = tuple(arm.spec for program in programs for arm in program.arms)
+    kept = iter(bench.repeat("alpha-answers", _keeps, len(specs), specs, count, bench.seed))
+    # By network: for each arm the matches against the common opponent and the faithful program.
+    pairings = [
+        (arm, other, spec)
+        for program in programs
+        for place, arm in enumerate(program.arms)
+        for other, spec in ((OPPONENT, program.opponent), (FAITHFUL, program.arms[0].spec))
+        if other == OPPONENT or place
+    ]
+    openings = f"balanced:{OPENING_PLIES}"
+    matches = [
+        match(bench, (arm.spec, spec), (ARM, other), games[other], openings=openings)
+        for arm, other, spec in pairings
+    ]
+    points: dict[tuple[str, str], list[tuple[float, int]]] = {}
+    for (arm, other, _), played in zip(pairings, play(bench, "alpha", matches), strict=True):
+        result = score(played, ARM)
+        points.setdefault((arm.name, other), []).append(
+            (result.won + result.drawn / 2, result.games)
+        )
+    shares: dict[str, list[float]] = {}
+    for program in programs:
+        for arm in program.arms:
+            answers = next(kept)
+            shares.setdefault(arm.name, []).append(100 * sum(answers) / max(1, len(answers)))
+    first = programs[0]
+    rows = []
+    for place, arm in enumerate(first.arms):
+        gain, verdict = over_networks(points[arm.name, FAITHFUL]) if place else (None, None)
+        against, _ = over_networks(points[arm.name, OPPONENT])
+        accuracy = over_trainings(shares[arm.name], "%", 1)
+        if first.no_verdict:
+            verdict = None
+        note = first.no_verdict or f"networks trained as listed: {len(nets)}"
+        rows.append(
+            Row(first.title, arm, gain, first.met, against, accuracy, verdict, note, not place)
+        )
+    return rows
+
+
+def _keeps(specs: tuple[str, ...], count: int, seed: int, number: int) -> list[bool]:
+    return keeps(make(specs[number]), CLASSIC, count, seed)
+
+
+def over_networks(points: Sequence[tuple[float, int]]) -> tuple[Estimate | None, Verdict]:
+    """Return the Elo over several networks, and the test of a gain.
+
+    There is a pair of points and games for every network. The error of the mean score is that over
+    networks, and at least that of the games alone: networks that agree by chance do not make the
+    score certain.
+    """
+    if len(points) < FEWEST_TRAININGS:
+        return None, too_few(len(points))
+    scores = [won / of for won, of in points]
+    n = sum(of for _, of in points)
+    # Half a point more on either side keeps the Elo finite.
+    elo = elo_of((sum(won for won, _ in points) + 0.5) / (n + 1))
+    middle, spread = moments(scores)
+    games = math.sqrt(max(middle * (1 - middle), len(points) / (4 * n)) * len(points) / n)
+    error = max(spread, games) / math.sqrt(len(points))
+    difference = Difference(100 * (middle - 0.5), 100 * error, len(points) - 1)
+    least = 1 / (1 + 10 ** (MOST_ELO / 400))
+    low, high = (
+        elo_of(min(max(0.5 + end / 100, least), 1 - least)) for end in difference.interval(0.95)
+    )
+    # In points: the score that the margin is worth between equal players.
+    margin = 100 * (1 / (1 + 10 ** (-MARGIN / 400)) - 0.5)
+    test = f"t-test of the score over {len(points)} networks"
+    verdict = directed(test, difference, margin, "points")
+    return (
+        Estimate(
+            elo, min(low, elo), max(high, elo), n, None, "Elo", 0, f"{len(points)} {TRAININGS}"
+        ),
+        replace(verdict, margin=f"{margin:.1f} points, {MARGIN:g} Elo"),
+    )
 
 
 SAME = 100 * (1 - math.exp(-(CHESS_POSITIONS**2) / 2 / 2**HASH_BITS))
@@ -221,6 +326,7 @@ def _last_disc(bench: Workbench) -> Claim:
         faithful=share(0, len(games)),
         corrected=share(decided, len(games)),
         why=f"B17: Arya's games end one disc early; {full} of {len(games)} games filled the board",
+        labels={"faithful": "ended after 41 discs", "corrected": "ended after 42 discs"},
     )
 
 
@@ -241,6 +347,7 @@ def _blocks(runs: Sequence[Mapping[str, Any]]) -> Claim:
         why="B17: the listed blocks are wins of the second player, so blocking is never measured. "
         "The examples only test the network: with real ones the same network is trained, so the "
         "fix gains 0 Elo",
+        labels={"faithful": "listed examples", "corrected": "real blocks"},
     )
 
 
@@ -340,20 +447,22 @@ def _trainings(bench: Workbench) -> list[list[dict[str, Any]]]:
     return [results[place :: len(TRAINED_ARMS)] for place in range(len(TRAINED_ARMS))]
 
 
-def _trained_rows(bench: Workbench, trainings: Sequence[Sequence[Mapping[str, Any]]]) -> list[Row]:
+def _trained_rows(bench: Workbench, results: Sequence[Sequence[Mapping[str, Any]]]) -> list[Row]:
     size = bench.size
     arms: list[Trained] = []
-    for arm, runs in zip(TRAINED_ARMS, trainings, strict=True):
+    for arm, runs in zip(TRAINED_ARMS, results, strict=True):
         scores = [(run["points"], run["games"]) for run in runs]
         kept = [(run["kept"], run["of"]) for run in runs]
-        equal = sum(map(eq, runs, trainings[0])) if arms else 0
+        equal = sum(map(eq, runs, results[0])) if arms else 0
         note = f"{equal} of {len(runs)} trainings have the faithful one's results" if equal else ""
         arms.append(Trained(arm, scores, kept, note))
     return compare_trained(
         TRAINED.format(network=size["network"], games=size["training"]),
         MET,
         arms,
-        f"no verdict: {len(trainings[0])} trainings per arm, each of {size['training']:,} games, "
+        f"no verdict: {len(results[0])} trainings per arm, each of {size['training']:,} games, "
         f"{size['searched']} simulations per move and a {size['network']} network; Arya's has "
         "5,000 games, 50 to 100 simulations and a 128x8 network",
+        # Training number n has the same seed in all arms.
+        same_seeds=True,
     )

@@ -1,6 +1,6 @@
 """Matches between two players, scored the way Arya scores them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -11,6 +11,7 @@ from fourlab.arena.statistics import wilson
 from fourlab.arena.store import StoredGame
 from fourlab.arena.tournament import GamePlayer, Player, Tournament
 from fourlab.reporting.figures import COLOURS, REPORTED_COLOUR, Axes, Figure, frame, panels
+from fourlab.studies.bhat.comparisons import same_trained_counts
 from fourlab.studies.claims import (
     Answer,
     Claim,
@@ -18,11 +19,12 @@ from fourlab.studies.claims import (
     Estimate,
     Source,
     Verdict,
+    counts_over_trainings,
     difference,
     over_trainings,
     shares,
 )
-from fourlab.studies.proportions import freeman_halton
+from fourlab.studies.proportions import LEVEL, freeman_halton
 from fourlab.studies.reported import reported
 from fourlab.studies.verdicts import (
     FEWEST_TRAININGS,
@@ -41,6 +43,7 @@ POINTS = 15
 """Margin in percentage points: the thesis's hundred games cannot show a smaller difference."""
 TRAINED_POINTS = 25
 """The margin between trainings of networks: the largest that a share may have."""
+TRUE_MEANS = "True means that the player named first wins at least half of the games not drawn"
 
 
 class Score(NamedTuple):
@@ -71,6 +74,8 @@ class Reading(NamedTuple):
     """Moves first, unless `starts` is "alternate"."""
     second: str
     starts: Literal["fixed", "alternate"] = "fixed"
+    part: int = 1
+    """It plays one in this many of the games."""
 
 
 @dataclass(frozen=True)
@@ -85,8 +90,12 @@ class Bout:
     reported: Score
     readings: Mapping[str, Reading]
     """By name; must contain `faithful` and `corrected`, or trainings of them (`training_of`)."""
-    why: str = ""
-    """Explanation of a difference between the thesis and the replication."""
+    why: str | Callable[[Mapping[str, Score]], str] = ""
+    """Explanation of a difference between the thesis and the replication.
+
+    A function gets the scores by reading, and those of all trainings of a version together, so that
+    the words follow from the games.
+    """
     trained: bool = False
     """Whether readings are trainings, whose variance is part of the verdicts."""
     points: int = POINTS
@@ -178,7 +187,13 @@ def play_bouts(
 ) -> list[dict[str, list[StoredGame]]]:
     """Play every bout and return its games by reading."""
     matches = [
-        match(bench, (reading.first, reading.second), bout.players, games, reading.starts)
+        match(
+            bench,
+            (reading.first, reading.second),
+            bout.players,
+            max(1, games // reading.part),
+            reading.starts,
+        )
         for bout in bouts
         for reading in bout.readings.values()
     ]
@@ -198,17 +213,20 @@ def _report(bout: Bout, played: Mapping[str, list[StoredGame]]) -> Iterator[Part
         if trainings
     }
     totals = {version: score(games, bout.scored_player) for version, games in pooled.items()}
+    counts = {
+        version: _counts(bout, trainings) for version, trainings in versions.items() if trainings
+    }
     other = next(name for name in bout.players if name != bout.scored_player)
     yield Claim(
         bout.name,
         f"{bout.scored_player} against {other}: won / lost / drawn",
         bout.reported.counts,
         Source.TEXT,
-        faithful=totals[FAITHFUL].counts if FAITHFUL in totals else "",
-        corrected=totals[CORRECTED].counts if CORRECTED in totals else "",
+        faithful=counts.get(FAITHFUL, ""),
+        corrected=counts.get(CORRECTED, ""),
         reproduced=_reproduced(bout, versions[FAITHFUL]),
         true=_true(bout, versions[CORRECTED]),
-        why=bout.why,
+        why=_why(bout, {**scores, **totals}),
     )
     for reading, ending in bout.also.items():
         yield Claim(
@@ -223,13 +241,38 @@ def _report(bout: Bout, played: Mapping[str, list[StoredGame]]) -> Iterator[Part
     yield _by_side(bout, played)
     # Other readings are in the table only; more lines would be hard to distinguish.
     also = {reading: played[reading] for reading in bout.also}
+    bars = {**counts, **{reading: scores[reading].counts for reading in also}}
+    over = " over trainings" if bout.trained else ""
     yield Picture(
         bout.name,
-        f"{bout.title}, as in Figures 44 to 50: final score with 95 % intervals, "
+        f"{bout.title}, as in Figures 44 to 50: final score with 95 % intervals{over}, "
         "and running totals game by game.",
-        lambda: _draw(bout, pooled, also),
+        lambda: _draw(bout, pooled, bars),
         _data(bout, {**pooled, **also}),
     )
+
+
+def _counts(bout: Bout, trainings: Sequence[Sequence[StoredGame]]) -> Counts:
+    """Return the results of a version, with the variance of training if it was trained."""
+    of_each = [score(games, bout.scored_player).counts for games in trainings]
+    return counts_over_trainings(of_each) if bout.trained else of_each[0]
+
+
+def _why(bout: Bout, scores: Mapping[str, Score]) -> str:
+    """Return the explanation, with what the second verdict means if there is one."""
+    words = bout.why if isinstance(bout.why, str) else bout.why(scores)
+    return f"{words}. {TRUE_MEANS}" if words else TRUE_MEANS
+
+
+def fitting(reported_total: Score, scores: Mapping[str, Score]) -> str:
+    """Return a sentence about which scores fit the reported one, by an exact test at 5 %."""
+    chances = {name: freeman_halton(reported_total, result) for name, result in scores.items()}
+    names = [name for name, chance in chances.items() if chance >= LEVEL]
+    if names:
+        return f"Of these readings, the reported score fits: {'; '.join(names)}"
+    largest = max(chances.values())
+    number = len(chances)
+    return f"None of these {number} readings fits the reported score (p of at most {largest:.2g})"
 
 
 def won_shares(trainings: Sequence[Sequence[StoredGame]], player: str) -> list[float]:
@@ -257,12 +300,18 @@ def _reproduced(bout: Bout, trainings: Sequence[Sequence[StoredGame]]) -> Verdic
     """Compare the reported score with the faithful games."""
     reported_total = bout.reported
     if not bout.trained:
-        ours = score(trainings[0], bout.scored_player)
-        return same_counts(reported_total.counts, ours.counts, bout.points)
+        only = score(trainings[0], bout.scored_player)
+        return same_counts(reported_total.counts, only.counts, bout.points)
     if len(trainings) < FEWEST_TRAININGS:
         return too_few(len(trainings))
-    shares_won = won_shares(trainings, bout.scored_player)
+    ours = [score(games, bout.scored_player) for games in trainings]
+    occurring = sum(any(counts) for counts in zip(reported_total, *ours, strict=True))
+    if occurring > 1:
+        counts = [result.counts for result in ours]
+        return same_trained_counts(reported_total.counts, counts, bout.points)
+    # All games ended alike, so that only this share can be compared.
     value = reported_total.won / reported_total.games
+    shares_won = [result.won / result.games for result in ours]
     return same_trained(value, reported_total.games, shares_won, bout.points / 100)
 
 
@@ -350,11 +399,11 @@ def error_bars(counts: Iterable[tuple[int, int]]) -> tuple[list[float], list[flo
 def _draw(
     bout: Bout,
     played: Mapping[str, Sequence[StoredGame]],
-    also: Mapping[str, Sequence[StoredGame]],
+    bars: Mapping[str, Counts],
 ) -> Figure:
-    """Draw the scores of all readings, and the running totals of those in `played`."""
-    figure, (bars, running) = panels(9, 3.2, columns=2)
-    _draw_scores(bars, bout, {**played, **also})
+    """Draw the scores in `bars`, and the running totals of the games in `played`."""
+    figure, (scores, running) = panels(9, 3.2, columns=2)
+    _draw_scores(scores, bout, bars)
     for place, (name, games) in enumerate(played.items()):
         counts = range(1, len(games) + 1)
         totals = [score(games[:count], bout.scored_player) for count in counts]
@@ -373,18 +422,21 @@ def _draw(
     return figure
 
 
-def _draw_scores(axes: Axes, bout: Bout, played: Mapping[str, Sequence[StoredGame]]) -> None:
-    """Draw the final scores as grouped bars: the thesis first, then the readings in `played`."""
-    totals = {
-        "Arya": bout.reported,
-        **{name: score(games, bout.scored_player) for name, games in played.items()},
-    }
+def _draw_scores(axes: Axes, bout: Bout, ours: Mapping[str, Counts]) -> None:
+    """Draw final scores as grouped bars: first that of the thesis, then ours."""
+    totals = {"Arya": bout.reported.counts, **ours}
     # The bars of an outcome are side by side around its place, and share 0.87 of its room.
     room = 0.87 / len(totals)
-    for place, (name, result) in enumerate(totals.items()):
+    for place, (name, counts) in enumerate(totals.items()):
         left = [outcome + room * (place - (len(totals) - 1) / 2) for outcome in range(3)]
-        shares = [100 * count / result.games for count in result]
-        errors = error_bars((count, result.games) for count in result)
+        estimates = [counts.share(outcome) for outcome in counts.counts]
+        shares = [one.value for one in estimates]
+        # Rounding can push an end of the interval past the share itself; equal trainings have none.
+        errors = [
+            [0.0 if one.low is None else max(0.0, one.value - one.low) for one in estimates],
+            [0.0 if one.high is None else max(0.0, one.high - one.value) for one in estimates],
+        ]
+        trained = f"{counts.trainings} trainings, " if counts.trainings > 1 else ""
         axes.bar(
             left,
             shares,
@@ -394,7 +446,7 @@ def _draw_scores(axes: Axes, bout: Bout, played: Mapping[str, Sequence[StoredGam
             error_kw={"linewidth": 0.8, "alpha": 0.7},
             # As many places as there are readings; the first is the thesis.
             color=COLOURS[place] if place else REPORTED_COLOUR,
-            label=f"{name}, {result.games} games",
+            label=f"{name}, {trained}{counts.n} games",
         )
         for x, height, above in zip(left, shares, errors[1], strict=True):
             # Above the error bar.

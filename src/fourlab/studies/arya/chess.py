@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from fourlab.arena.tally import Tally
+from fourlab.studies.ablation import gains
 from fourlab.studies.claims import Claim, Estimate, Source, shares
-from fourlab.studies.gao.future import stronger
 from fourlab.studies.verdicts import same_number
 from fourlab.studies.workbench import Part, Table, Text, Workbench
 
@@ -128,8 +128,9 @@ def _matches(work: _Games, games: list[dict[str, Any]]) -> Iterator[Part]:
             Source.OURS,
             faithful="" if is_corrected else results,
             corrected=results if is_corrected else "",
-            true=stronger(Tally(tuple(summary["counts"]))),
+            true=gains(Tally(tuple(summary["counts"]))),
             why=BETTER,
+            labels={"corrected": "improved"},
         )
         length = f"{summary['plies']['mean']:.0f}"
         endings = ", ".join(f"{ending} {count}" for ending, count in summary["endings"].items())

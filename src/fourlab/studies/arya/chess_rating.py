@@ -19,8 +19,9 @@ from fourlab.arena.tally import Tally
 from fourlab.errors import UserError
 from fourlab.reporting import figures
 from fourlab.reporting.figures import COLOURS, MARKS, SMALL, Figure
+from fourlab.studies.ablation import gains
 from fourlab.studies.claims import Answer, Claim, Estimate, Source, Value, Verdict, shares
-from fourlab.studies.gao.future import gain, stronger
+from fourlab.studies.gao.future import gain
 from fourlab.studies.proportions import LEVEL
 from fourlab.studies.rules import Difference, within_error
 from fourlab.studies.workbench import Part, Picture, Table, Workbench
@@ -61,8 +62,8 @@ LINKS = (
 )
 """Two players, and the size that has the number of their games. The order is that of the seeds."""
 WHY = (
-    "faithful is the search with the thesis's 50 rollouts per move, corrected the improved one "
-    "with 400, a different player, whose rating decides nothing about the reported one. Both are "
+    "faithful is the search with the thesis's 50 rollouts per move; improved has 400, a different "
+    "player, whose rating decides nothing about the reported one. Both are "
     "on the scale of the engine, not of chess.com, where no rating is below 100; the test allows "
     f"for a difference between the scales, of {SCALES} Elo as a standard deviation"
 )
@@ -70,6 +71,7 @@ WHY_BOUND = (
     "an engine that wins nearly every game only bounds the rating from above. The bound takes the "
     "upper 97.5 % Clopper-Pearson end of the share of games not lost as the score"
 )
+BOUND_TEST = "binomial test, one-sided at 2.5 %, whether a player of this rating loses as often"
 LOW_END = 0.025
 """Probability below the lower end of a 95 % interval, and above the upper end."""
 
@@ -155,6 +157,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
         corrected=improved,
         reproduced=_judged(arya),
         why=WHY,
+        labels={"corrected": "improved"},
     )
     won, drawn, lost = (summaries[0][result]["count"] for result in ("wins", "draws", "losses"))
     yield Claim(
@@ -172,7 +175,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
         "",
         Source.OURS,
         faithful=gain(lead),
-        true=stronger(lead),
+        true=gains(lead),
     )
     yield from _shown(ratings, tallies, summaries, anchor)
     yield _all_games(games)
@@ -251,6 +254,14 @@ def bound(not_lost: int, games: int, anchor: int) -> Claim:
     p = binomial_tail(not_lost, games, score_of(REPORTED - anchor))
     # A bound can refute a rating, but not show it.
     answer = Answer.DIFFERS if p < LEVEL / 2 else Answer.CANNOT_TELL
+    # A player who is stronger by the margin loses fewer games: how often the test would notice it.
+    aside = score_of(REPORTED + SCALES - anchor)
+    fewest = next(
+        count
+        for count in range(games + 2)
+        if binomial_tail(count, games, score_of(REPORTED - anchor)) < LEVEL / 2
+    )
+    power = binomial_tail(fewest, games, aside)
     ends = Estimate(anchor + elo_of(high), n=games, unit="Elo", digits=0, note="upper bound")
     return Claim(
         "chess-rating-bound",
@@ -258,8 +269,7 @@ def bound(not_lost: int, games: int, anchor: int) -> Claim:
         _reported(),
         Source.TEXT,
         faithful=ends if high < 1 else "no bound",
-        # It can refute, but never agree, so there is no power to state.
-        reproduced=Verdict(answer, f"binomial test, one-sided at 2.5 %, p = {p:.2g}"),
+        reproduced=Verdict(answer, BOUND_TEST, f"{SCALES} Elo", p, power),
         why=WHY_BOUND,
         statement="chess-rating",
     )

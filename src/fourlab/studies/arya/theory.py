@@ -1,6 +1,7 @@
 """Arya's statements about Connect Four, chess and minimax, beside what is known exactly."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from statistics import fmean
 
@@ -132,10 +133,10 @@ def _compared(agrees: bool) -> Verdict:
 
 
 def _not(verdict: Verdict) -> Verdict:
-    """Return the verdict on the opposite claim."""
+    """Return the verdict on the opposite claim, with the same p-value and power."""
     opposite = {Answer.AGREES: Answer.DIFFERS, Answer.DIFFERS: Answer.AGREES}
     answer = opposite.get(verdict.answer, verdict.answer)
-    return Verdict(answer, verdict.test.replace("at least", "below"))
+    return replace(verdict, answer=answer, test=verdict.test.replace("at least", "below"))
 
 
 _MINIMAXES = {

@@ -31,10 +31,10 @@ from fourlab.studies.claims import (
     Kind,
     Source,
     Verdict,
+    counts_over_trainings,
     difference,
     mean_of,
     over_trainings,
-    share,
 )
 from fourlab.studies.reported import reported
 from fourlab.studies.verdicts import FEWEST_TRAININGS, larger_mean, same_number
@@ -158,9 +158,15 @@ def counts_of(result: Mapping[str, Any]) -> Counts:
 
 
 def _together(results: Sequence[Mapping[str, Any]]) -> Counts:
-    """Return the results of all trainings."""
-    sums = [sum(column) for column in zip(*(result["counts"] for result in results), strict=True)]
-    return Counts(dict(zip(OUTCOMES, sums, strict=True)))
+    """Return the results of all trainings, or of all games of random players."""
+    together = counts_over_trainings([counts_of(result) for result in results])
+    # Games of random players are independent.
+    return together if _is_trained(results) else Counts(together.counts)
+
+
+def _is_trained(results: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether these are results of trainings; random players have none."""
+    return "training" in results[0]
 
 
 def _same(rows: int, results: Sequence[Mapping[str, Any]], judged: bool) -> Verdict | None:
@@ -393,7 +399,7 @@ def _schedules(bench: Workbench) -> Iterator[Claim]:
             faithful=own,
             corrected="never: epsilon decreases",
             why=f"B7: with the program's default parameters {defaults.value:.1f} games. "
-            "Exploration should become less in the course of a training",
+            "Exploration should decrease during a training",
             statement="schedule-epsilon",
         )
 
@@ -416,8 +422,7 @@ def _all_variants(results: Results) -> Table:
         for variant, description in VARIANTS.items():
             ours = results[rows, variant]
             learned: tuple[str, ...] = ("", "")
-            # Random players have not been trained.
-            if "training" in ours[0]:
+            if _is_trained(ours):
                 learned = tuple(
                     f"{sum(result[name] for result in ours) / len(ours):,.0f}"
                     for name in ("training", "positions")
@@ -431,7 +436,8 @@ def _all_variants(results: Results) -> Table:
 
 
 def _percent(counts: Counts) -> tuple[str, ...]:
-    return tuple(str(share(count, counts.n)) for count in counts.counts.values())
+    """Return the shares with their intervals: over trainings, if there are any."""
+    return tuple(str(counts.share(outcome)) for outcome in OUTCOMES)
 
 
 def _picture(results: Results) -> Picture:

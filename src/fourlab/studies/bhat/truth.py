@@ -237,7 +237,7 @@ def _searches(searched: Mapping[str, Mapping[int, np.ndarray]]) -> Iterator[Clai
             why="B5: without it, a search does not continue below won positions",
         )
     for slug, quantity, statement, why in (
-        ("playouts", "MC200, less MC40, all c", "more playouts have more accurate values", ""),
+        ("playouts", "MC200, less MC40, all c", "more rollouts have more accurate values", ""),
         (
             "c-2",
             f"c = 2, less other c from {CONSTANTS[FLAT_FROM]} on, both players",

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 
 from fourlab.arena.results import Results
-from fourlab.arena.tally import FEWEST, Tally
+from fourlab.arena.tally import Tally
 from fourlab.arena.tournament import Player, Tournament
 from fourlab.reporting import figures
-from fourlab.studies.claims import Answer, Claim, Estimate, Source, Value, Verdict, share
+from fourlab.studies.ablation import gains
+from fourlab.studies.claims import Claim, Estimate, Source, Value, Verdict, share
 from fourlab.studies.trainings import ONE_TRAINING
 from fourlab.studies.verdicts import larger_share
 from fourlab.studies.workbench import Part, Picture, Table, Workbench
@@ -109,8 +110,9 @@ def _gains(results: Results, opponents: list[str]) -> Iterator[Part]:
             faithful=share(base.wins, base.games),
             corrected=share(best.wins, best.games),
             true=larger_share(best.wins, best.games, base.wins, base.games, POINTS),
-            why="faithful is the report's search; corrected has a two-player tree, "
-            "better rollouts and proofs",
+            labels={"faithful": "the report's search", "corrected": "with all steps but networks"},
+            why="all steps but networks are a two-player tree, rollouts that win and block, and "
+            "proofs",
         )
     rows = []
     for name, why in WHY.items():
@@ -125,6 +127,7 @@ def _gains(results: Results, opponents: list[str]) -> Iterator[Part]:
             corrected=gain(tally),
             true=None if name == NETWORK else stronger(tally),
             why=ONE_TRAINING if name == NETWORK else "",
+            labels={"corrected": "gain"},
         )
         won = str(share(against.wins, against.games))
         rows.append((name, why, won, against.draws, str(gain(tally))))
@@ -149,17 +152,8 @@ def gain(tally: Tally) -> Value:
 
 
 def stronger(tally: Tally) -> Verdict:
-    """Test the claim that the first player is stronger, by the interval of its Elo."""
-    elo = tally.elo()
-    answer = Answer.CANNOT_TELL
-    clean = tally.units > 0 and tally.counts[-1] == tally.units
-    # A clean score of few pairs has a one-sided bound only.
-    has_interval = elo.value is not None
-    if (has_interval and elo.low is not None and elo.low > 0) or (clean and tally.units >= FEWEST):
-        answer = Answer.AGREES
-    elif has_interval and elo.high is not None and elo.high < 0:
-        answer = Answer.DIFFERS
-    return Verdict(answer, "95 % interval of pairs of games", "0 Elo")
+    """Test the claim that the first player is stronger, as the ablations test what a fix gains."""
+    return gains(tally)
 
 
 def _percent(score: float | None) -> str:

@@ -109,7 +109,7 @@ def _example(faithful: list[StoredGame], corrected: list[StoredGame]) -> Iterato
         "figure-1-horizontal",
         "games won by a horizontal line, of those won",
         "the game of Figure 1",
-        Source.FIGURE,
+        Source.TEXT,
         faithful=share(counts["horizontal"], counts.total()) if directions else "none won",
         corrected=share(other_counts["horizontal"], other_counts.total()) if others else "none won",
         reproduced=may_happen(counts["horizontal"], counts.total()),

@@ -71,7 +71,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
                 f"gao:simulations={simulations}",
             ),
             "the values of two trees of half the size are averaged; repeatable to the last move. "
-            "Of a gain, the next row shows what the smaller tree has without a second one: a tree "
+            "The next row shows how much of the gain comes from the smaller tree alone: a tree "
             "that expects random replies relies on them more the longer it searches, so fewer "
             "simulations can play better against a player that chooses",
         ),
@@ -91,6 +91,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
             Source.OURS,
             corrected=gain(tally),
             why=why,
+            labels={"corrected": "gain"},
         )
     yield from _speed(bench)
     yield from _strength(bench)
@@ -141,6 +142,7 @@ def _speed(bench: Workbench) -> Iterator[Part]:
             Source.OURS,
             corrected=Estimate(ratio, digits=2) if usable else REFUSED,
             true=same_number(ratio, THREADS, SPEED_UP) if usable else None,
+            labels={"corrected": "ratio"},
             why="wall-clock time on one machine, best of "
             f"{TURNS} turns; true if it is {THREADS} ± {SPEED_UP:g}",
         )
@@ -229,6 +231,7 @@ def _strength(bench: Workbench) -> Iterator[Part]:
         Source.OURS,
         corrected=REFUSED if tally is None else gain(tally),
         true=None if tally is None else stronger(tally),
+        labels={"corrected": "gain"},
         why=f"only pairs of games count before, between and after which two busy threads had "
         f"{IDLE:g} processors or more; games by the clock are not repeatable. {_started()}",
     )

@@ -125,6 +125,7 @@ def _best_column(searched: Mapping[str, Searched], exact: Sequence[str]) -> Iter
         exact="column 4 wins",
         reproduced=may_happen(*best["frozen"]),
         true=true,
+        labels={"faithful": "replies frozen", "corrected": "replies sampled anew"},
         why="B2: in case the program freezes the opponent's replies, as Vannucci & Abril's does",
         kind=Kind.READING,
     )

@@ -31,6 +31,8 @@ SELECTIONS = {
     "puct": ("policy and value of a self-play network (PUCT)", "alphazero:method=puct"),
 }
 """Searches that use a network instead of rollouts: a description and a spec."""
+SIDES = {"faithful": "as first player", "corrected": "as second player"}
+"""What the two columns hold where the learner plays either side."""
 C_PUCT = 2.0
 FORMULAS = """\
 UCT, SeWell's selection              Q/n + c · √(ln N / n)
@@ -66,11 +68,12 @@ def _either_side(bench: Workbench) -> Iterator[Part]:
     runs = train_all(bench, trainings)
     yield Claim(
         "future-second-player",
-        "iterations before all games are won, as first player (faithful) and as second (corrected)",
+        "iterations before all games are won, by the side of the learner",
         "planned",
         Source.TEXT,
         faithful=curves.mean_iterations(runs[RED]),
         corrected=curves.mean_iterations(runs[YELLOW]),
+        labels=SIDES,
         why="one tree for 500 games, as in Experiment 1",
     )
     wins = {
@@ -79,13 +82,13 @@ def _either_side(bench: Workbench) -> Iterator[Part]:
     }
     yield Claim(
         "future-perfect",
-        "games won by the trained tree against the perfect player, as first player (faithful) and "
-        "as second (corrected)",
+        "games won by the trained tree against the perfect player",
         "planned",
         Source.TEXT,
         faithful=over_trainings(wins[RED], 1, "%"),
         corrected=over_trainings(wins[YELLOW], 1, "%"),
         exact="the first player can win every game",
+        labels=SIDES,
         why="a line that beats negamax is no strategy: the perfect player leaves the tree after a "
         "few moves",
     )
@@ -127,6 +130,7 @@ def _against_perfect(bench: Workbench) -> Iterator[Part]:
                     "planned",
                     Source.TEXT,
                     corrected=shares(results[1], results[-1], results[0]),
+                    labels={"corrected": "ours"},
                     exact="the first player can win every game",
                     why="searches of ours, for comparison with SeWell's trained tree",
                     kind=Kind.DIAGNOSTIC,
@@ -158,6 +162,7 @@ def _in_the_selection(bench: Workbench) -> Iterator[Claim]:
             "networks can drastically cut down on computational resources",
             Source.TEXT,
             corrected=shares(won, lost, winners["draw"]),
+            labels={"corrected": "with the network"},
             why=f"{SIMULATIONS} simulations each, pairs of games from random openings of four "
             f"plies. In each row {ONE_TRAINING}",
             statement="future-selection",

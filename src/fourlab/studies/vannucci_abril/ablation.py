@@ -68,13 +68,14 @@ def _boxes() -> Iterator[Part]:
         )
         yield Claim(
             f"ablation-b3-{action}",
-            f"Figure 2, action {action}: height of the box, of running means and of the same 25 "
-            "runs themselves",
+            f"Figure 2, action {action}: height of the box, drawn from running means, and of the "
+            "same 25 runs",
             Estimate(drawn, digits=4),
             Source.CODE,
             corrected=Estimate(
                 independent, digits=4, note=f"{independent / drawn:.2g} times as high"
             ),
+            labels={"corrected": "of the runs"},
             why="B3: a running mean depends on all runs before it, so its box says nothing about "
             "the spread of runs. Both boxes are of the authors' own 25 values",
             kind=Kind.DIAGNOSTIC,
