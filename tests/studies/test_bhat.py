@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import betabinom
 
 from fourlab.agent import Analysis, ColumnAnalysis, Decision, Limit
 from fourlab.agents.q.table import QTable
@@ -17,6 +16,7 @@ from fourlab.studies.bhat import (
     demos,
     exploration,
     learner,
+    order,
     schedules,
     table_5,
     table_8,
@@ -121,7 +121,7 @@ def test_an_effect_of_c_has_the_sign_of_the_claim() -> None:
 def test_the_reported_counts_are_complete() -> None:
     assert {sum(counts) for counts in table_5.TABLE_5.values()} == {50}
     assert {counts.n for counts in table_8.TABLE_8.values()} == {500}
-    assert {sum(counts) for panel in exploration.FIGURE_6.values() for counts in panel} == {50}
+    assert {sum(counts) for panel in order.FIGURE_6.values() for counts in panel} == {50}
     # As counted in the published file by other means.
     assert demos.SHIPPED == {
         "all": 81_371,
@@ -205,7 +205,7 @@ def legend(picture: Picture) -> set[str]:
 
 def test_the_reported_sweep_of_c_is_noise_except_for_c_0() -> None:
     chances = []
-    for panel in exploration.FIGURE_6.values():
+    for panel in order.FIGURE_6.values():
         chances.append(homogeneity([(counts[1], sum(counts) - counts[1]) for counts in panel[1:]]))
     assert chances == pytest.approx([0.378, 0.080], abs=0.001)
 
@@ -213,8 +213,8 @@ def test_the_reported_sweep_of_c_is_noise_except_for_c_0() -> None:
 def test_a_cells_games_depend_on_its_number_alone() -> None:
     cell = partial(exploration.play_cell, 7, 3)
     numbers = [
-        exploration.CONSTANTS.index(2.0),
-        exploration.CONSTANTS.index(2.0) + exploration.CELLS,
+        order.CONSTANTS.index(2.0),
+        order.CONSTANTS.index(2.0) + exploration.CELLS,
     ]
     assert (
         exploration._cell(numbers[0])
@@ -229,37 +229,8 @@ def test_a_cells_games_depend_on_its_number_alone() -> None:
         assert all(sum(counts) == 3 for panel in curves.values() for counts in panel)
 
 
-def test_exchanged_labels_are_likelier_if_moving_first_helps() -> None:
-    helps = {"MC40": [(30, 70, 0)] * 16, "MC200": [(24, 76, 0)] * 16}
-    assert exploration._log_odds_of_exchange(helps) > 0
-    assert exploration._log_odds_of_exchange({"MC40": helps["MC200"], "MC200": helps["MC40"]}) < 0
-
-
-def test_few_games_of_ours_give_no_verdict_on_the_labels() -> None:
-    few, many = (
-        {"MC40": [(3 * n, 7 * n, 0)] * 16, "MC200": [(2 * n, 8 * n, 0)] * 16} for n in (1, 1000)
-    )
-    assert 0 < exploration._log_odds_of_exchange(few) < exploration._log_odds_of_exchange(many) / 3
-    for curves, decided in ((few, False), (many, True)):
-        assert (exploration._labels(curves, curves).reproduced is not None) is decided
-    verdict = exploration._labels(many, many).reproduced
-    assert verdict is not None
-    assert verdict.p is not None
-    assert verdict.power is not None
-    # The published bars fit exchanged labels; a difference of ten points is easy to notice.
-    assert verdict.p < 0.01
-    assert verdict.power > 0.9
-    same = {"MC40": [(300, 700, 0)] * 16, "MC200": [(300, 700, 0)] * 16}
-    assert exploration.exchange_by_chance(same, 0.0) == (1.0, 0.0), "there is nothing to notice"
-    difference = exploration._log_likelihood((13, 36, 1), (3, 7, 0)) - exploration._log_likelihood(
-        (13, 36, 1), (60, 40, 0)
-    )
-    expected = betabinom.logpmf(36, 50, 8, 4) - betabinom.logpmf(36, 50, 41, 61)
-    assert difference == pytest.approx(expected)
-
-
 def test_labels_are_blamed_only_if_exchanged_ones_fit() -> None:
-    near = [(5 * one, 5 * other, 5 * draws) for one, other, draws in exploration.FIGURE_6["MC40"]]
+    near = [(5 * one, 5 * other, 5 * draws) for one, other, draws in order.FIGURE_6["MC40"]]
     far = [(225, 25, 0)] * 16
     for own, exchanged, fault in ((near, far, "B5"), (far, near, "B9"), (far, far, "no fault")):
         curves = {"MC40": own, "MC200": exchanged}

@@ -22,7 +22,6 @@ from fourlab.reporting.page import page
 from fourlab.sources import SOURCES
 from fourlab.studies.catalogue import Item, all_experiments, items_of
 from fourlab.studies.claims import (
-    CLAIMS_HEAD,
     COUNTS,
     Answer,
     Claim,
@@ -33,16 +32,14 @@ from fourlab.studies.claims import (
     brief,
     counts_over_trainings,
     difference,
-    from_json,
-    is_claim,
     mean_of,
     over_trainings,
     share,
     shares,
-    table_of,
 )
 from fourlab.studies.pages import fill, item_words
 from fourlab.studies.rules import Difference, directed, within_error
+from fourlab.studies.stored_claims import CLAIMS_HEAD, from_json, is_claim, table_of
 from fourlab.studies.verdicts import same_counts
 
 MATCH = Claim(

@@ -12,10 +12,10 @@ from fourlab.faults import FAULTS
 from fourlab.reporting import figures
 from fourlab.reporting.blocks import Bullets, Drawing, Folded, to_markdown
 from fourlab.sources import SOURCES
-from fourlab.studies import pages
+from fourlab.studies import answers, pages
+from fourlab.studies.answers import findings
 from fourlab.studies.catalogue import Item, all_experiments, items_of, statement_titles
 from fourlab.studies.claims import (
-    CLAIMS_HEAD,
     Answer,
     Claim,
     Estimate,
@@ -27,10 +27,11 @@ from fourlab.studies.claims import (
 )
 from fourlab.studies.forest import with_picture
 from fourlab.studies.made import Made, from_json
-from fourlab.studies.pages import bears_out, blocks_of, fill, findings, picture_of
+from fourlab.studies.pages import bears_out, blocks_of, fill, picture_of
 from fourlab.studies.parts import digest_of, stored
 from fourlab.studies.report import save_parts, write_reports
 from fourlab.studies.rules import Difference, directed, within_error
+from fourlab.studies.stored_claims import CLAIMS_HEAD
 from fourlab.studies.verdicts import half_of_decided
 from fourlab.studies.workbench import Picture
 from tests.studies.sentences import repeated_sentences
@@ -130,7 +131,7 @@ def test_statements_are_listed_by_their_verdicts_with_values_where_these_differ(
     many = [replace(claim, statement=str(n), quantity=f"no. {n}", true=AGREES) for n in range(20)]
     ((_, names),) = findings(many, {})
     assert names[-1] == "and 13 more"
-    assert len(names) == pages.MOST_NAMED
+    assert len(names) == answers.MOST_NAMED
 
 
 def test_answers_say_if_a_difference_is_below_the_margin() -> None:
@@ -230,7 +231,7 @@ def claims_for_the_summary_of_sewell(network: Verdict) -> dict[str, Claim]:
 def test_titles_of_statements_are_short_and_belong_to_a_report() -> None:
     for author in SOURCES:
         for statement, title in statement_titles(author).items():
-            assert len(title) <= pages.LONG, title
+            assert len(title) <= answers.LONG, title
             assert not title.endswith("."), title
             assert statement == statement.lower()
 
@@ -331,7 +332,7 @@ def test_a_page_says_which_commit_judged_stored_numbers_again(tmp_path: Path) ->
     ],
 )
 def test_symbols_and_names_keep_their_first_letter(text: str, begun: str) -> None:
-    assert pages._begun(text) == begun
+    assert answers._begun(text) == begun
 
 
 def test_a_picture_is_stored_with_the_digest_of_its_data() -> None:

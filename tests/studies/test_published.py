@@ -12,6 +12,7 @@ import pytest
 from fourlab.arena.tables import Table
 from fourlab.sources import AUTHOR_OF
 from fourlab.studies import data, forest
+from fourlab.studies.answers import title_of_statement
 from fourlab.studies.catalogue import (
     FOLDERS,
     NO_PICTURE,
@@ -20,13 +21,14 @@ from fourlab.studies.catalogue import (
     statement_titles,
     title_of,
 )
-from fourlab.studies.claims import CLAIMS_HEAD, Claim, Estimate
+from fourlab.studies.claims import Claim, Estimate
 from fourlab.studies.league import KEPT
-from fourlab.studies.pages import NOT_BORNE_OUT, anchor_of, picture_of, title_of_statement
+from fourlab.studies.pages import NOT_BORNE_OUT, anchor_of, picture_of
 from fourlab.studies.parts import HOLM, claims_json, claims_of, data_files, digest_of
 from fourlab.studies.publish import index_of, read_report, reports_in
 from fourlab.studies.questions import answers_of
 from fourlab.studies.sewell import experiment_3
+from fourlab.studies.stored_claims import CLAIMS_HEAD
 from tests import league_table
 from tests.conftest import ROOT
 from tests.studies.sentences import repeated_sentences

@@ -1,9 +1,7 @@
 """SeWell's experiments at the smallest scale, and the verdicts on made-up results."""
 
-import json
 import math
 from collections.abc import Callable, Mapping
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +26,7 @@ from fourlab.studies.sewell.experiment_3 import (
     NETWORK,
     RANDOM,
 )
-from fourlab.studies.sewell.learner import NETWORKS, TreeTraining
+from fourlab.studies.sewell.learner import TreeTraining
 from fourlab.studies.trainings import ONE_TRAINING
 from fourlab.studies.workbench import Part, Picture, Table, Text, Workbench
 
@@ -125,12 +123,6 @@ def test_the_summary_finds_all_its_values(folder: Path) -> None:
     text = fill(file.read_text(encoding="utf-8"), everything)
     assert text is not None
     assert "{" not in text
-
-
-def test_words_about_momentum_follow_from_the_errors() -> None:
-    assert "behind" not in network.momentum_why([0.35], [])
-    assert network.momentum_why([0.35], [0.4]).endswith("without it is 0.050 behind")
-    assert network.momentum_why([0.35], [0.34]).endswith("is not larger")
 
 
 def test_a_quick_figure_1_has_no_networks_without_momentum(folder: Path) -> None:
@@ -432,17 +424,6 @@ def test_the_gain_of_the_look_is_not_credited_to_the_network(
     assert why.endswith("Why there is a difference of more than 0.05 (random) is not known")
     # Three equal programs in falling order: 40, 20 and 0 games more are not in this order.
     assert str(claims["experiment-3-order"].faithful).startswith("0.0 %")
-
-
-def test_the_networks_of_experiment_3_are_separate_trainings() -> None:
-    weights = files("fourlab.nets") / "weights"
-    manifests = [json.loads((weights / f"{name}.json").read_text()) for name in NETWORKS]
-    assert len({manifest["sha256"] for manifest in manifests}) == 3
-    trainings = [manifest["network"]["about"]["training"] for manifest in manifests]
-    assert [training["seed"] for training in trainings] == [0, 1, 2]
-    # The same settings, but for the seed.
-    for name in ("epochs", "head", "labels", "rate", "momentum", "batch", "optimiser", "decay"):
-        assert len({str(training[name]) for training in trainings}) == 1, name
 
 
 def test_runs_with_one_network_are_one_observation(

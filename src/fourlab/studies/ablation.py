@@ -363,6 +363,7 @@ def _claim(row: Row) -> Claim:
         corrected="too few to tell" if row.gain is None else row.gain,
         true=row.verdict,
         why=row.note,
+        labels={"corrected": "gain"},
     )
 
 

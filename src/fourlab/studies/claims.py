@@ -17,21 +17,7 @@ from numpy.typing import NDArray
 
 from fourlab.analysis.overview import MAY_HAPPEN, POSSIBLE
 from fourlab.arena.statistics import wilson
-from fourlab.arena.tables import Table
 from fourlab.studies.compare import holm, moments, student_quantile
-
-CLAIMS_HEAD = (
-    *("claim", "quantity", "version", "source", "outcome"),
-    *("value", "low", "high", "n", "standard deviation", "unit", "note"),
-    *("question", "answer", "test", "difference", "margin", "p", "power", "explanation"),
-    *("kind", "statement"),
-)
-"""The columns of a file of claims: one row per version and outcome, then one per verdict.
-
-In the row of a verdict, `low` and `high` are the ends of the interval of the difference. The
-version is what the claim calls its column: "faithful", or one of its labels.
-"""
-
 
 ANYTHING = (-math.inf, math.inf)
 COUNTS = (0.0, math.inf)
@@ -70,18 +56,8 @@ class Kind(StrEnum):
     """Our own comparison."""
 
 
-EARLIER_SOURCES = {
-    "text": Source.TEXT,
-    "read off a figure": Source.FIGURE,
-    "author's program": Source.CODE,
-}
-"""What earlier versions stored."""
-
-
 STORED_KIND = "made_as"
 """The name under which the kind of a claim is stored."""
-LATER_FIELDS = {STORED_KIND, "statement", "labels"}
-"""Stored fields that earlier versions do not have."""
 
 
 class Answer(StrEnum):
@@ -232,7 +208,7 @@ class Estimate:
     def rows(self) -> Iterator[tuple[object, ...]]:
         """Yield the columns `outcome` to `note` of CLAIMS_HEAD."""
         numbers = (self.value, self.low, self.high)
-        yield ("", *map(_rounded, numbers), self.n, _rounded(self.sd), self.unit, self.note)
+        yield ("", *map(rounded, numbers), self.n, rounded(self.sd), self.unit, self.note)
 
 
 @dataclass(frozen=True)
@@ -278,7 +254,7 @@ class Counts:
         """Yield the columns `outcome` to `note` of CLAIMS_HEAD, one row per outcome."""
         for outcome, count in self.counts.items():
             one = self.share(outcome)
-            percentages = (_rounded(number) for number in (one.value, one.low, one.high))
+            percentages = (rounded(number) for number in (one.value, one.low, one.high))
             note = f"{count} of {self.n}"
             if self.trainings:
                 note += f", {self.trainings} {TRAININGS}"
@@ -354,7 +330,7 @@ class Claim:
         return {name: verdict for name, verdict in verdicts.items() if verdict is not None}
 
     def as_json(self) -> dict[str, Any]:
-        """Return the claim as plain data, from which `from_json` restores it."""
+        """Return the claim as plain data, from which `stored_claims` restores it."""
         fields = asdict(self)
         # Parts of a page have a kind, too: that of this one is "claim".
         fields[STORED_KIND] = fields.pop("kind")
@@ -464,58 +440,6 @@ def brief(value: Value) -> str:
     return str(replace(value, n=None, sd=None, note=value.note if value.note == BAND else ""))
 
 
-def from_json(stored: Mapping[str, Any]) -> Claim:
-    """Return a claim from the plain data of `as_json`."""
-    fields = dict(stored)
-    fields["kind"] = Kind(fields.pop(STORED_KIND, Kind.CLAIM))
-    fields["source"] = EARLIER_SOURCES.get(fields["source"]) or Source(fields["source"])
-    for version in ("reported", "faithful", "corrected", "exact"):
-        fields[version] = _value_from(fields[version])
-    for question in ("reproduced", "true"):
-        if (verdict := fields[question]) is not None:
-            fields[question] = Verdict(**{**verdict, "answer": Answer(verdict["answer"])})
-    return Claim(**fields)
-
-
-def fields_of(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a claim among those of a part; raise KeyError if one is missing."""
-    names = (set(Claim.__dataclass_fields__) - {"kind"}) | LATER_FIELDS
-    return {name: stored[name] for name in names if name in stored or name not in LATER_FIELDS}
-
-
-def is_claim(stored: Mapping[str, Any]) -> bool:
-    """Return whether data from a file are those of a claim, with values of the right types."""
-    try:
-        claim = from_json(fields_of(stored))
-    except (AttributeError, KeyError, TypeError, ValueError):
-        return False
-    texts: list[object] = [claim.name, claim.quantity, claim.why, claim.statement]
-    texts += claim.labels.values()
-    numbers: list[object] = []
-    for value in claim.versions().values():
-        if isinstance(value, Estimate):
-            texts += [value.unit, value.note]
-            numbers += [value.value, value.low, value.high, value.n, value.sd]
-            if not isinstance(value.digits, int) or not 0 <= value.digits <= 20:
-                return False
-        elif isinstance(value, Counts):
-            if not isinstance(value.counts, dict):
-                return False
-            counts = [*value.counts.values(), value.trainings]
-            if not all(isinstance(count, int) and count >= 0 for count in counts):
-                return False
-            numbers += [end for ends in value.intervals.values() for end in ends]
-    for verdict in claim.verdicts().values():
-        texts += [verdict.test, verdict.margin, verdict.outcome]
-        numbers += [verdict.p, verdict.power, verdict.difference, verdict.low, verdict.high]
-        numbers.append(verdict.confidence)
-    are_numbers = all(
-        number is None or (isinstance(number, int | float) and math.isfinite(number))
-        for number in numbers
-    )
-    return are_numbers and all(isinstance(text, str) for text in texts)
-
-
 def for_many_tests(claims: Iterable[Claim]) -> dict[tuple[str, str], float]:
     """Return the p-values of all tests, corrected for their number, by claim and question."""
     chances = {
@@ -538,44 +462,7 @@ def p_in_words(p: float) -> str:
     return "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}"
 
 
-def table_of(claims: Sequence[Claim]) -> Table:
-    """Return the claims as a table of CLAIMS_HEAD, with a number of its own in every cell."""
-    rows: list[tuple[object, ...]] = []
-    for claim in claims:
-        for version, value in claim.versions().items():
-            start = (claim.name, claim.quantity, claim.label(version))
-            source = claim.source if version == "reported" else "ours"
-            # A statement has no number; it goes into the note.
-            numbers = [("",) * 7 + (value,)] if isinstance(value, str) else value.rows()
-            rows += [(*start, source, *columns, *("",) * 10) for columns in numbers]
-        for question, verdict in claim.verdicts().items():
-            interval = f"{verdict.confidence} % interval of the difference"
-            rows.append(
-                (
-                    *(claim.name, claim.quantity, "", "", verdict.outcome, ""),
-                    *(_rounded(verdict.low), _rounded(verdict.high), "", "", ""),
-                    interval if verdict.low is not None else "",
-                    *(question, verdict.answer, verdict.test),
-                    *(_rounded(verdict.difference), verdict.margin),
-                    *(_rounded(verdict.p), _rounded(verdict.power), claim.why),
-                    *(claim.kind, claim.statement),
-                )
-            )
-    cells = (tuple("" if cell is None else cell for cell in row) for row in rows)
-    return Table("", CLAIMS_HEAD, tuple(cells))
-
-
-def _value_from(stored: Any) -> Value:
-    if isinstance(stored, str):
-        return stored
-    if "counts" not in stored:
-        return Estimate(**stored)
-    ends = stored.get("intervals", {})
-    intervals = {outcome: (float(low), float(high)) for outcome, (low, high) in ends.items()}
-    return Counts(stored["counts"], intervals, stored.get("trainings", 0))
-
-
-def _rounded(number: float | None) -> float | None:
+def rounded(number: float | None) -> float | None:
     """Return a number with six significant digits: enough for any use, and stable in files."""
     if number is None:
         return None

@@ -7,7 +7,6 @@ from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 
-from fourlab.analysis.overview import POSSIBLE
 from fourlab.faults import FAULTS
 from fourlab.reporting.blocks import (
     Block,
@@ -20,6 +19,7 @@ from fourlab.reporting.blocks import (
     Paragraph,
 )
 from fourlab.sources import AUTHOR_OF, SOURCES
+from fourlab.studies.answers import findings, needs_words, reasons
 from fourlab.studies.catalogue import (
     DOCUMENTS,
     FOLDERS,
@@ -32,17 +32,15 @@ from fourlab.studies.catalogue import (
     title_of,
 )
 from fourlab.studies.claims import (
-    Answer,
     Claim,
     Kind,
     Source,
-    brief,
     for_many_tests,
     p_in_words,
 )
-from fourlab.studies.filling import TRUTHS, word_of
 from fourlab.studies.filling import bears_out as bears_out
 from fourlab.studies.filling import fill as fill
+from fourlab.studies.filling import word_of
 from fourlab.studies.made import Made
 from fourlab.studies.parts import Parts, claims_of, item_of
 from fourlab.studies.proportions import LEVEL
@@ -54,10 +52,6 @@ CLAIM_HEAD = (
 )
 FEWEST_TESTS = 5
 """With fewer tests on a page, nothing is said about their number."""
-MOST_NAMED = 8
-"""How many statements with the same answer a list names; a folded table has them all."""
-LONG = 70
-"""Longer quantities do not name a row of a statement in a list."""
 OTHERS = {
     Kind.READING: "Other readings of the report",
     Kind.DIAGNOSTIC: "Our own comparisons",
@@ -65,23 +59,6 @@ OTHERS = {
 """What pages call claims that the report does not make."""
 DECIDED = "decided games"
 """In the name of a test of a match: what it is about."""
-REPRODUCED = {
-    Answer.AGREES: "reproduced",
-    Answer.DIFFERS: "not reproduced",
-    Answer.CANNOT_TELL: "cannot tell whether reproduced",
-    Answer.NONE: "no verdict on the number",
-}
-HOLDS = {
-    **TRUTHS,
-    Answer.CANNOT_TELL: "cannot tell whether it holds",
-    Answer.NONE: "no verdict on the statement",
-}
-"""What the answers are called in sentences."""
-GAINED = "Elo gained, "
-"""Begins the quantity of a fix in an ablation."""
-_SENTENCE_END = re.compile(r"(?<=[.?!])\s+(?=[A-Z])")
-_SYMBOL = re.compile(r"\S+ = |\S*\d")
-_NUMBER = re.compile(r"\d")
 _FAULT = re.compile(r"\bB\d{1,2}\b")
 _EXPECTS = re.compile(r"<!-- (expects|if):(.*?)-->\s*", re.DOTALL)
 """What the words of a paragraph take for granted; one with "if" is left out where it is not so."""
@@ -329,9 +306,9 @@ def _experiment(
     # One row speaks for its statement; the other explanations are folded.
     explained: dict[str, Claim] = {}
     for claim in shown:
-        if claim.why and _needs_words(claim):
+        if claim.why and needs_words(claim):
             explained.setdefault(claim.statement, claim)
-    yield from _reasons(list(explained.values()), given, titles)
+    yield from reasons(list(explained.values()), given, titles)
     more = yield from _pictures(experiment, home, parts, command)
     yield from _others(claims, shown, given, titles)
     if claims:
@@ -340,11 +317,6 @@ def _experiment(
     yield from _details(claims, parts, corrected)
     if more:
         yield Folded("More pictures", more)
-
-
-def _needs_words(claim: Claim) -> bool:
-    """Return whether an answer is other than that all agrees."""
-    return any(verdict.answer is not Answer.AGREES for verdict in claim.verdicts().values())
 
 
 def _others(
@@ -360,8 +332,8 @@ def _others(
         if lines:
             names.append(name)
             blocks += [Paragraph(f"**{name}**"), Bullets(lines)]
-    if reasons := list(_reasons(claims, given, titles)):
-        blocks += reasons
+    if notes := list(reasons(claims, given, titles)):
+        blocks += notes
         names.append("Notes")
     if blocks:
         title = ", ".join([names[0], *(name[:1].lower() + name[1:] for name in names[1:])])
@@ -396,126 +368,6 @@ def _pictures(
         else:
             more.append(drawing)
     return more
-
-
-def findings(
-    claims: Sequence[Claim], titles: Mapping[str, str]
-) -> Iterator[str | tuple[str, Sequence[str]]]:
-    """Yield which statements have which verdicts, a list for each combination of answers.
-
-    `titles` are those of statements; without one, it is the quantity of the first row.
-    """
-    groups: dict[str, dict[str, list[Claim]]] = {}
-    # In the order of the answers: what is reproduced and holds comes first.
-    for claim in sorted(claims, key=_answers):
-        labels = [
-            verdict.qualified(POSSIBLE if verdict.word == POSSIBLE else words[verdict.answer])
-            for words, verdict in ((REPRODUCED, claim.reproduced), (HOLDS, claim.true))
-            if verdict is not None
-        ]
-        if labels:
-            rows = groups.setdefault("; ".join(labels), {})
-            rows.setdefault(claim.statement, []).append(claim)
-    tested = Counter(claim.statement for claim in claims if claim.verdicts())
-    for label, statements in groups.items():
-        lines = [
-            _finding(rows, tested[statement], titles) for statement, rows in statements.items()
-        ]
-        if len(lines) > MOST_NAMED:
-            lines[MOST_NAMED - 1 :] = [f"and {len(lines) - MOST_NAMED + 1} more"]
-        if len(lines) == 1:
-            yield f"**{_begun(label)}:** {lines[0]}."
-        else:
-            yield f"**{_begun(label)}:**", lines
-
-
-def _finding(rows: Sequence[Claim], tested: int, titles: Mapping[str, str]) -> str:
-    """Return a statement, with how many of its tested rows are meant and values that differ."""
-    first = rows[0]
-    details = [f"{len(rows)} of {tested} rows"] if len(rows) < tested else []
-    values = _values(first)
-    if tested == 1:
-        details += filter(None, [values])
-    elif len(first.quantity) <= LONG and (values or len(rows) == 1):
-        # Of several rows, the first is an example.
-        details.append(", ".join(filter(None, [first.quantity, values])))
-    title = title_of_statement(first, titles)
-    return f"{title} ({'; '.join(details)})" if details else title
-
-
-def title_of_statement(claim: Claim, titles: Mapping[str, str]) -> str:
-    """Return what pages call the statement of a claim."""
-    if title := titles.get(claim.statement):
-        return title
-    # Of a fix: first what it is, then in which program.
-    program, _, fix = claim.quantity.removeprefix(GAINED).partition("; ")
-    if claim.quantity.startswith(GAINED) and fix:
-        return f"{fix} ({program})"
-    return claim.quantity.rstrip(".")
-
-
-def _values(claim: Claim) -> str:
-    """Return the values of a claim where they differ from what is claimed."""
-    values = claim.versions()
-    # What is true may have been tested by either.
-    differing = {
-        "faithful": claim.reproduced,
-        "corrected": claim.true,
-        "exact": claim.true,
-    }
-    shown = [
-        f"{claim.label(version)}: {brief(values[version])}"
-        for version, verdict in differing.items()
-        if verdict is not None
-        and verdict.answer is Answer.DIFFERS
-        and len(str(values.get(version, ""))) in range(1, LONG)
-    ]
-    reported = brief(claim.reported)
-    # The title says what is claimed in words.
-    if shown and _NUMBER.search(reported):
-        shown = [f"reported: {reported}", *shown]
-    return ", ".join(shown)
-
-
-def _begun(text: str) -> str:
-    """Return text with a capital letter at its beginning, unless that is a symbol or a name.
-
-    Symbols have a value, as in "c = 2"; names of networks and players have digits.
-    """
-    if _SYMBOL.match(text):
-        return text
-    return text[:1].upper() + text[1:]
-
-
-def _answers(claim: Claim) -> tuple[int, ...]:
-    """Return the answers as numbers, agrees first and what was not asked last."""
-    order = [*Answer, None]
-    verdicts = (claim.reproduced, claim.true)
-    return tuple(order.index(verdict.answer if verdict else None) for verdict in verdicts)
-
-
-def _reasons(
-    claims: Sequence[Claim], given: set[str], titles: Mapping[str, str]
-) -> Iterator[Block]:
-    """Yield the explanations, without sentences that the page has `given` already."""
-    named: dict[str, list[str]] = {}
-    for claim in claims:
-        if claim.why:
-            own = named.setdefault(claim.why, [])
-            title = title_of_statement(claim, titles)
-            if title not in own:
-                own.append(title)
-    paragraphs: dict[str, list[str]] = {}
-    for reason, whose in named.items():
-        end = "" if reason.endswith((".", "?", "!")) else "."
-        sentences = _SENTENCE_END.split(f"{_begun(reason)}{end}")
-        new = [sentence for sentence in sentences if sentence not in given]
-        given.update(new)
-        if new:
-            others = f" and {len(whose) - 1} more" if len(whose) > 1 else ""
-            paragraphs.setdefault(f"{_begun(whose[0])}{others}", []).extend(new)
-    for lead, sentences in paragraphs.items():
-        yield Paragraph(f"**{lead}.** {' '.join(sentences)}")
 
 
 def _claims(claims: Sequence[Claim]) -> Iterator[Block]:

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from fourlab.arena.tables import Table
-from fourlab.studies import claims, data
+from fourlab.studies import claims, data, stored_claims
 from fourlab.studies.catalogue import Experiment
 from fourlab.studies.claims import Claim
 from fourlab.studies.workbench import Part, Text
@@ -53,7 +53,7 @@ def is_part(part: Any) -> bool:
     if not isinstance(part, dict) or not isinstance(kind := part.get("kind"), str):
         return False
     if kind == "claim":
-        return claims.is_claim(part)
+        return stored_claims.is_claim(part)
     texts = {
         "text": ["title", "lines"],
         "table": ["title", "file"],
@@ -77,7 +77,11 @@ def is_part(part: Any) -> bool:
 
 def claims_of(parts: Parts) -> list[Claim]:
     """Return the claims among the parts of an experiment."""
-    return [claims.from_json(claims.fields_of(part)) for part in parts if part["kind"] == "claim"]
+    return [
+        stored_claims.from_json(stored_claims.fields_of(part))
+        for part in parts
+        if part["kind"] == "claim"
+    ]
 
 
 def data_files(experiment: Experiment, parts: Parts) -> dict[str, bytes]:
@@ -85,7 +89,7 @@ def data_files(experiment: Experiment, parts: Parts) -> dict[str, bytes]:
     item = item_of(experiment)
     files = {}
     if stated := claims_of(parts):
-        files[f"{item}-claims.csv"] = csv_of(claims.table_of(stated))
+        files[f"{item}-claims.csv"] = csv_of(stored_claims.table_of(stated))
     for part in parts:
         if part["kind"] == "table":
             rows = tuple(tuple(row) for row in part["rows"])
@@ -104,7 +108,7 @@ def claims_json(done: Mapping[str, Parts]) -> bytes:
     )
     rows = []
     for name, parts in done.items():
-        table = claims.table_of(claims_of(parts))
+        table = stored_claims.table_of(claims_of(parts))
         for row in table.rows:
             cells = zip(table.head, row, strict=True)
             filled = {head: cell for head, cell in cells if cell != ""}

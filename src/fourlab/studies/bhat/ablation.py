@@ -20,8 +20,8 @@ from fourlab.studies.ablation import (
     positions_of,
     present,
 )
-from fourlab.studies.bhat.exploration import FIGURE_6
 from fourlab.studies.bhat.learner import MC25, evaluate, learn, random_player, settings_of
+from fourlab.studies.bhat.order import FIGURE_6
 from fourlab.studies.bhat.table_5 import BOARD, TABLE_5
 from fourlab.studies.claims import Claim, Counts, Kind, Source, share
 from fourlab.studies.verdicts import larger_share
@@ -206,13 +206,14 @@ def _passing(bench: Workbench) -> Claim:
     won = bench.calculate("passing", lambda: _won_by_form(games, bench.seed))
     return Claim(
         "ablation-b6-table-8",
-        f"Table 8, {ROWS} rows: games that the learner wins against MC_n when MC0 passes, and when "
-        "it plays a random column; the first share is larger",
+        f"Table 8, {ROWS} rows: the learner wins more games against MC_n when MC0 passes than when "
+        "it plays a random column",
         "",
         Source.OURS,
         faithful=share(won["passing"], games),
         corrected=share(won["playing"], games),
         true=larger_share(won["passing"], games, won["playing"], games, POINTS),
+        labels={"faithful": "MC0 passes", "corrected": "MC0 plays"},
         why="B6: one game in 26 is against an opponent that never moves. The learner plays at "
         "random, as it does in Table 8 (B7)",
     )

@@ -21,8 +21,9 @@ from fourlab.arena.accuracy import Answer as Judged
 from fourlab.arena.accuracy import exact_scores, random_positions
 from fourlab.game.position import Position
 from fourlab.solver import Solver
-from fourlab.studies.bhat.exploration import CONSTANTS, FLAT_FROM
+from fourlab.studies.bhat.exploration import FLAT_FROM
 from fourlab.studies.bhat.learner import ROWS, learn, settings_of
+from fourlab.studies.bhat.order import CONSTANTS
 from fourlab.studies.bhat.table_5 import NAMES
 from fourlab.studies.bhat.table_8 import WINS, printed
 from fourlab.studies.bhat.truth_picture import DISCS, LEAST_DRAWN, Point, counted_point, picture

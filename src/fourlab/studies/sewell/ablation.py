@@ -184,13 +184,14 @@ def _evaluation(runs: list[dict[str, Any]]) -> Claim:
     won = [games.count(1) for games in (walked, real[TODAY])]
     return Claim(
         "ablation-b11",
-        f"games won after training: the last {LATE} games along the replies kept in the tree, and "
-        "real games against today's negamax; the first share is larger",
+        f"games won after training: more of the last {LATE} games along the replies kept in the "
+        "tree than of real games against today's negamax",
         "",
         Source.OURS,
         faithful=share(won[0], len(walked)),
         corrected=share(won[1], len(real[TODAY])),
         true=larger_share(won[0], len(walked), won[1], len(real[TODAY]), POINTS),
+        labels={"faithful": "along kept replies", "corrected": "in real games"},
         why="B11: a game that follows the kept replies repeats the line that was learned; against "
         "the negamax of SeWell's day, which always replies alike, the real share is "
         f"{share(real[THEN].count(1), len(real[THEN]))}",

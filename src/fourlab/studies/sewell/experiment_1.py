@@ -271,12 +271,15 @@ def _agents(bench: Workbench) -> Claim:
     )
     return Claim(
         "experiment-1-agents",
-        f"won of the last {last} of {games} games in a match of the agent {AGENT} against "
-        f"{DETERMINISTIC} (faithful), and of {CORRECTED_AGENT} against {RANDOM} (corrected)",
+        f"won of the last {last} of {games} games in a match that the agent learns from",
         "",
         Source.OURS,
         faithful=share(faithful.count(1), last),
         corrected=share(corrected.count(1), last),
+        labels={
+            "faithful": f"{AGENT} against {DETERMINISTIC}",
+            "corrected": f"{CORRECTED_AGENT} against {RANDOM}",
+        },
         why="a match carries the tree of this agent from game to game, so it shows what Experiment "
         "1 shows, in real games; a new agent in every game would not learn",
     )
