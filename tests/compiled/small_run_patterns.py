@@ -5,6 +5,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from fourlab.agents.mcts import kernel as mcts
+from fourlab.agents.mcts import verbs
 from fourlab.agents.patterns import kernel as training
 from fourlab.agents.patterns import search
 from fourlab.compiled import patterns
@@ -143,6 +145,22 @@ def ranked() -> list[object]:
     return [search.rank_moves(own, mask, KEY, moves, 4, 2, 0, m, p, g), m.stack[0].tolist()]
 
 
+def evaluated() -> list[object]:
+    """Evaluate positions with and without forced replies; search with evaluated leaves."""
+    p = network(np.int16)
+    s = verbs.Switches(won=verbs.WON, solver=True)
+    tree = verbs.new_tree(400, 0, g)
+    verbs.new_block(tree.nodes, 1, mask, g)
+    stop = np.zeros(1, np.uint8)
+    return [
+        verbs.evaluate(own, mask, p, indices(), g, s),
+        verbs.evaluate(0b0111, 0b00111_00111, p, indices(), g, s),
+        verbs.evaluate(0b00100_00011, 0b00111_00111, p, indices(), g, s),
+        mcts.search(tree, 1, own, mask, g, s, 150, 5, stop, p),
+        tree.nodes.words[: tree.nodes.used[0] * tree.nodes.size][15:].tolist(),
+    ]
+
+
 WORD = search.packed(-1234, search.AT_MOST, 7, 3, 200)
 PATTERN_RESULTS: dict[str, Callable[[], object]] = {
     "compiled.patterns.code_of": lambda: patterns.code_of(KEY, 1, g),
@@ -154,6 +172,10 @@ PATTERN_RESULTS: dict[str, Callable[[], object]] = {
     "compiled.patterns.total_after": lambda: patterns.total_after(
         network(), 1, 2, 0b11, indices(), 0
     ),
+    "compiled.patterns.value_of": lambda: round(
+        patterns.value_of(own, mask, network(np.int16), g, indices()), 9
+    ),
+    "agents.mcts.verbs.evaluate": evaluated,
     "agents.patterns.kernel.play_games": lambda: contents(games_played()),
     "agents.patterns.kernel.random_opening": opened,
     "agents.patterns.kernel.play_to_end": finished,

@@ -11,6 +11,7 @@ depends on the new code alone. So a search keeps the vector of all indices and a
 to it with every disc; the sum itself is computed from the indices when a value is needed.
 """
 
+from math import tanh
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,9 @@ import numpy as np
 from fourlab.compiled._jit import inlined_kernel, kernel
 from fourlab.compiled.bits import popcount
 from fourlab.game.geometry import Geometry
+
+UNIT = 1 << 10
+"""Weights in files are int16; this much is 1 before tanh."""
 
 
 class Patterns(NamedTuple):
@@ -31,6 +35,9 @@ class Patterns(NamedTuple):
     weights: np.ndarray
     """int16 or int32[2, entries]: a table for red to move and one for yellow to move. Integers, so
     that a sum does not depend on the order of its terms."""
+    places: np.ndarray
+    """int32[columns, codes, look-ups]: what a column of each code adds to the indices, which are
+    the sum over all columns."""
 
 
 @inlined_kernel
@@ -60,16 +67,13 @@ def red_key(own: int, mask: int, g: Geometry) -> int:
 @kernel
 def fill_indices(key: int, p: Patterns, g: Geometry, indices: np.ndarray, level: int) -> None:
     """Write the indices of a position, int32[levels, look-ups]; `key` is that of red's discs."""
-    for i in range(len(p.start)):
-        indices[level, i] = p.start[i]
-    for column in range(g.columns):
+    code = code_of(key, 0, g)
+    for i in range(indices.shape[1]):
+        indices[level, i] = p.places[0, code, i]
+    for column in range(1, g.columns):
         code = code_of(key, column, g)
-        # Replay the column from the bottom. After n discs the marker is bit n, and below it are the
-        # lowest n bits of the code.
-        marker = 2
-        while marker <= code:
-            add_step(p, column, marker | (code & (marker - 1)), indices, level, level)
-            marker *= 2
+        for i in range(indices.shape[1]):
+            indices[level, i] += p.places[column, code, i]
 
 
 @inlined_kernel
@@ -104,3 +108,15 @@ def total_after(
         index = np.uint32(indices[before, i] + p.steps[column, code, i])
         weights += int(p.weights[side, index])
     return weights
+
+
+@inlined_kernel
+def value_of(own: int, mask: int, p: Patterns, g: Geometry, indices: np.ndarray) -> float:
+    """Return the value of a position, -1 to +1 for the side to move; writes indices to level 0.
+
+    The weights are those of files, in units of 1 / UNIT.
+    """
+    side = popcount(mask) & 1
+    fill_indices(red_key(own, mask, g), p, g, indices, 0)
+    for_red = tanh(total(p, side, indices, 0) / UNIT)
+    return for_red if side == 0 else -for_red

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import cache
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
@@ -19,9 +19,15 @@ from fourlab.agents.mcts.tree import SearchTree, candidates, decision
 from fourlab.compiled.random import seed_states
 from fourlab.errors import UserError
 from fourlab.game.position import Position, PositionLike, unfinished
+from fourlab.game.rules import Rules
 from fourlab.options import check, option
 
+if TYPE_CHECKING:
+    from fourlab.nets.patterns import PatternNetwork
+
 DEFAULT_SIMULATIONS = 10_000
+ROLLOUTS_C, PATTERNS_C = 1.4, 0.2
+"""Exploration constants; patterns judge with less noise (docs/measurements.md)."""
 TIES = {"first": verbs.FIRST, "last": verbs.LAST, "random": verbs.ANY}
 # Both kinds of negamax are one opponent to the kernel; `Switches.random_ties` distinguishes them.
 OPPONENTS = {
@@ -35,8 +41,25 @@ OPPONENTS = {
 # Load or compile the kernels once, before the time of a move starts.
 _load_kernels = cache(kernel.warm_up)
 _load_shared_kernels = cache(kernel.warm_up_threads)
+_load_pattern_kernels = cache(kernel.warm_up_patterns)
+_load_shared_pattern_kernels = cache(kernel.warm_up_patterns_threads)
 NEGAMAX_COLUMNS = 9
 """On wider boards a single simulation against negamax takes too long to be interrupted in time."""
+
+
+def load_patterns(name: str) -> "PatternNetwork":
+    """Load a file of patterns."""
+    # Here, since exported files contain what a module imports, and have no patterns.
+    from fourlab.nets.patterns import load
+
+    return load(name)
+
+
+def load_patterns_for(rules: Rules, name: str | None) -> "PatternNetwork":
+    """Load the patterns of a board, from a file or those that come with Fourlab."""
+    from fourlab.nets.patterns import load_for
+
+    return load_for(rules, name)
 
 
 @dataclass(frozen=True)
@@ -75,9 +98,10 @@ class MCTS:
     clock: Literal["wall", "cpu"] = option(
         "wall", "Measure seconds as wall-clock time, or as CPU time of the process (Arya)."
     )
-    c: float = option(
-        1.4,
-        "Exploration constant in mean + c * sqrt(log N / n), for results on the chosen scale.",
+    c: float | None = option(
+        None,
+        "Exploration constant in mean + c * sqrt(log N / n), for results on the chosen scale "
+        f"(default {ROLLOUTS_C}, with leaves=patterns {PATTERNS_C}).",
         least=0,
         most=1000,
         public=True,
@@ -149,6 +173,17 @@ class MCTS:
         "wins-and-blocks",
         "Rollout moves: uniformly random, or win at once, else block, else random.",
         public=True,
+    )
+    leaves: Literal["rollouts", "patterns"] = option(
+        "rollouts",
+        "What a new leaf is worth: the result of a rollout, or its value by a pattern network, "
+        "after forced replies.",
+        public=True,
+    )
+    file: str | None = option(
+        None,
+        "File of `fourlab train patterns` for leaves=patterns (default: the patterns that come "
+        "with Fourlab for the board).",
     )
     proofs: bool = option(
         True,
@@ -228,10 +263,26 @@ class MCTS:
             )
         if self.reuse != "none" and self.runs > 1:
             raise UserError("reuse needs runs=1")
-        if self.threads > 1 and self.runs == 1:
-            _load_shared_kernels()
+        self._check_leaves(plain)
+        if self.file is not None:
+            load_patterns(self.file)  # refused now, not at the first move
+        is_shared = self.threads > 1 and self.runs == 1
+        if self.leaves == "rollouts":
+            (_load_shared_kernels if is_shared else _load_kernels)()
         else:
-            _load_kernels()
+            (_load_shared_pattern_kernels if is_shared else _load_pattern_kernels)()
+
+    def _check_leaves(self, plain: bool) -> None:
+        """Raise UserError if the leaves cannot be evaluated with the other options."""
+        if self.leaves == "rollouts":
+            if self.file is not None:
+                raise UserError("file is for leaves=patterns")
+        # The other switches change rollouts or games that pattern networks do not know.
+        elif not plain or self._draw_points() != 0:
+            raise UserError(
+                "leaves=patterns needs opponent=player, expansion=one, terminal=proper, "
+                "credit=winner, draw_credit=both and draws worth the middle"
+            )
 
     def _check_draw(self) -> None:
         """Raise UserError if the result of a draw is off the scale or no whole number of points."""
@@ -294,7 +345,7 @@ class MCTS:
             columns = tuple(trees[0].columns())
         else:
             runs = search_runs(
-                lambda: SearchTree(position, self.switches(), blocks, self.transpositions),
+                lambda: self._new_tree(position, blocks),
                 budget,
                 self.runs,
                 self.threads,
@@ -344,13 +395,17 @@ class MCTS:
 
     def switches(self) -> verbs.Switches:
         """Return the settings of the kernel: results from -1 to +1, draws in points."""
+        c = self.c
+        if c is None:
+            c = ROLLOUTS_C if self.leaves == "rollouts" else PATTERNS_C
         # A mean m from 0 to 1 is 2 * m - 1 here. With a c twice as large the whole bound is scaled
         # in the same way, so the same columns are selected.
         return verbs.Switches(
-            c=self.c if self.scale == "signed" else 2 * self.c,
+            c=c if self.scale == "signed" else 2 * c,
             log_ratio=self.ucb == "log-ratio",
             expand_all=self.expansion == "all",
             past_wins=self.terminal == "past-wins",
+            won=verbs.POINTS if self.leaves == "rollouts" else verbs.WON,
             draw=int(self._draw_points()),
             draw_leaf_wins=self.draw_credit == "leaf",
             leaf_wins=self.credit == "leaf",
@@ -370,18 +425,25 @@ class MCTS:
         signed = self.draw if self.scale == "signed" else 2 * self.draw - 1
         return signed * verbs.POINTS
 
+    def _new_tree(self, position: Position, blocks: int) -> SearchTree:
+        """Return a new tree of this many blocks."""
+        patterns = None
+        if self.leaves == "patterns":
+            patterns = load_patterns_for(position.rules, self.file).patterns
+        return SearchTree(position, self.switches(), blocks, self.transpositions, patterns)
+
     def _tree(self, position: Position, blocks: int, budget: Budget) -> SearchTree:
         """Return a new tree of this many blocks, or the one kept from earlier moves or games."""
         if self.reuse == "none":
-            return SearchTree(position, self.switches(), blocks, self.transpositions)
+            return self._new_tree(position, blocks)
         if self.reuse == "games":
             whole = self._kept_for_games(position)
             # A position outside the kept tree, or a full tree: search a tree for this move only.
-            return whole.descend(position) or SearchTree(position, self.switches(), blocks)
+            return whole.descend(position) or self._new_tree(position, blocks)
         kept = next(iter(self._kept.values()), None)
         if kept is None or not kept.move_root(position) or not kept.prune(budget.is_over):
             # A tree that is kept needs space for later moves.
-            kept = SearchTree(position, self.switches(), self._room(position))
+            kept = self._new_tree(position, self._room(position))
         self._kept.clear()
         self._kept[position] = kept
         return kept
@@ -397,7 +459,7 @@ class MCTS:
             if any(kept.rules != start.rules or kept.moves is None for kept in self._kept):
                 # Another board, or a position without its game: these trees are not needed again.
                 self._kept.clear()
-            self._kept[start] = SearchTree(start, self.switches(), room)
+            self._kept[start] = self._new_tree(start, room)
         return self._kept[start]
 
     @property

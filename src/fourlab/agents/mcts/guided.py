@@ -1,13 +1,13 @@
 """Monte Carlo tree search in which an evaluator plays the rollouts, or replaces their end."""
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from typing import ClassVar, Literal
 
 import numpy as np
 
-from fourlab.agent import UNLIMITED, ColumnAnalysis, Decision, Limit
+from fourlab.agent import UNLIMITED, Decision, Limit
 from fourlab.agents.generators import generator
 from fourlab.agents.mcts import guided_kernel as guided
 from fourlab.agents.mcts.tree import SearchTree, candidates, decision
@@ -153,10 +153,9 @@ class _Search:
         assert agent.evaluator is not None
         self.evaluator = agent.evaluator
         self.state = state
-        # Points are FINE times as large as in `verbs`, and so must be the exploration term.
-        switches = Switches(c=guided.FINE * agent.c, solver=agent.proofs)
+        switches = Switches(c=agent.c, won=guided.WON, solver=agent.proofs)
         # A simulation needs at most one block.
-        self.tree = _FineTree(position, switches, blocks=max_simulations + 3)
+        self.tree = SearchTree(position, switches, blocks=max_simulations + 3)
         self.games = guided.new_games(agent.batch, position.rules.geometry)
         self.policy = guided.Policy(
             # No rollout has -1 plies, so none is cut.
@@ -204,20 +203,3 @@ class _Search:
             logits = no_logits if evaluation.logits is None else evaluation.logits
             self.evaluations += queries
         guided.back_up_batch(tree.tree.nodes, self.games, leaves)
-
-
-class _FineTree(SearchTree):
-    """A tree whose points and c are FINE times as large, to hold fractions of a win."""
-
-    greatest_mean = float(guided.FINE)
-
-    def decode(self, numbers: np.ndarray, n: int) -> list[ColumnAnalysis]:
-        """Return the open columns of a block, with results from -1 to +1."""
-        return [_scaled(column) for column in super().decode(numbers, n)]
-
-
-def _scaled(column: ColumnAnalysis) -> ColumnAnalysis:
-    """Return a column with its value and bound divided by FINE."""
-    if column.value is None or column.bound is None:
-        return column
-    return replace(column, value=column.value / guided.FINE, bound=column.bound / guided.FINE)
