@@ -50,8 +50,7 @@ def searched(merging: bool = False, simulations: int = 150, **changed: object) -
     verbs.new_block(tree.nodes, 1, mask, g)
     switches = SWITCHES._replace(**changed)
     run = mcts.search_together if switches.shared else mcts.search
-    stop = np.zeros(1, np.uint8)
-    ended = run(tree, 1, own, mask, g, switches, simulations, state, stop, None)
+    ended = run(tree, 1, own, mask, g, switches, simulations, state, np.zeros(1, np.uint8), None)
     return [ended, hashlib.sha256(in_use(tree.nodes).tobytes()).hexdigest()]
 
 

@@ -145,6 +145,14 @@ def ranked() -> list[object]:
     return [search.rank_moves(own, mask, KEY, moves, 4, 2, 0, m, p, g), m.stack[0].tolist()]
 
 
+def answered() -> list[object]:
+    """Return the values of two positions and of what follows their columns."""
+    values, after = np.zeros(2, np.float32), np.zeros((2, 5), np.float32)
+    boards = np.array([own, 0b0111]), np.array([mask, 0b00111_00111])
+    patterns.evaluate_positions(*boards, network(np.int16), g, values, after)
+    return [np.round(values, 5).tolist(), np.round(after, 5).tolist()]
+
+
 def evaluated() -> list[object]:
     """Evaluate positions with and without forced replies; search with evaluated leaves."""
     p = network(np.int16)
@@ -175,6 +183,7 @@ PATTERN_RESULTS: dict[str, Callable[[], object]] = {
     "compiled.patterns.value_of": lambda: round(
         patterns.value_of(own, mask, network(np.int16), g, indices()), 9
     ),
+    "compiled.patterns.evaluate_positions": answered,
     "agents.mcts.verbs.evaluate": evaluated,
     "agents.patterns.kernel.play_games": lambda: contents(games_played()),
     "agents.patterns.kernel.random_opening": opened,

@@ -18,7 +18,9 @@ import numpy as np
 
 from fourlab.compiled._jit import inlined_kernel, kernel
 from fourlab.compiled.bits import popcount
-from fourlab.game.geometry import Geometry
+from fourlab.compiled.board import landing
+from fourlab.compiled.threats import non_losing, winning_cells
+from fourlab.game.geometry import Geometry, geometry_of
 
 UNIT = 1 << 10
 """Weights in files are int16; this much is 1 before tanh."""
@@ -120,3 +122,47 @@ def value_of(own: int, mask: int, p: Patterns, g: Geometry, indices: np.ndarray)
     fill_indices(red_key(own, mask, g), p, g, indices, 0)
     for_red = tanh(total(p, side, indices, 0) / UNIT)
     return for_red if side == 0 else -for_red
+
+
+@kernel
+def evaluate_positions(
+    own: np.ndarray,  # int64[positions]: discs of the side to move
+    mask: np.ndarray,  # int64[positions]: all discs
+    p: Patterns,
+    g: Geometry,
+    values: np.ndarray,  # float32[positions], written
+    after: np.ndarray,  # float32[positions, columns], written
+) -> None:
+    """Write the values of positions and of what follows each column, for the side to move.
+
+    No game may be over. What can be read off the board is exact: a win with the next disc, a win of
+    the opponent with the disc after that, a draw with the last disc. Full columns have -1.
+    """
+    indices = np.empty((1, len(p.start)), np.int32)
+    for i in range(len(own)):
+        here, discs = int(own[i]), int(mask[i])
+        values[i] = value_of(here, discs, p, g, indices)
+        key = red_key(here, discs, g)
+        is_red = popcount(discs) & 1 == 0
+        wins = winning_cells(here, discs, g)
+        safe = non_losing(discs, winning_cells(here ^ discs, discs, g), g)
+        for column in range(g.columns):
+            cell = landing(discs, column, g)
+            after[i, column] = -1
+            if cell & wins:
+                after[i, column] = values[i] = 1
+            elif cell & safe and cell | discs == g.cells:
+                after[i, column] = 0
+            elif cell & safe:
+                code = code_of(key_after(key, cell, is_red), column, g)
+                side = 1 if is_red else 0
+                for_red = tanh(total_after(p, side, column, code, indices, 0) / UNIT)
+                after[i, column] = for_red if is_red else -for_red
+
+
+def warm_up() -> None:
+    """Compile or load the kernel that Python calls: evaluate the empty board."""
+    steps = np.zeros((3, 8, 1), np.int32)
+    p = Patterns(np.zeros(1, np.int32), steps, np.zeros((2, 1), np.int16), steps)
+    zero, values = np.zeros(1, np.int64), np.zeros(1, np.float32)
+    evaluate_positions(zero, zero, p, geometry_of(3, 2, 3), values, np.zeros((1, 3), np.float32))

@@ -14,7 +14,7 @@ them, `compiled/patterns.py` evaluates them.
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 from itertools import product
 from math import prod, tanh
@@ -262,14 +262,16 @@ def load(name: str) -> PatternNetwork:
         ) from None
 
 
-def shipped_boards() -> list[str]:
+@cache  # reading a folder takes a part of a millisecond that a move may have
+def shipped_boards() -> tuple[str, ...]:
     """Return the boards for which patterns come with Fourlab."""
     names = (file.name for file in SHIPPED.iterdir())
-    return sorted(
+    boards = (
         name.removeprefix(PREFIX).removesuffix(SUFFIX)
         for name in names
         if name.startswith(PREFIX) and name.endswith(SUFFIX)
     )
+    return tuple(sorted(boards))
 
 
 def load_for(rules: Rules, name: str | None) -> PatternNetwork:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -14,16 +14,13 @@ from fourlab.agent import UNLIMITED, ColumnAnalysis, Decision, Limit, Snapshot
 from fourlab.agents.generators import generator
 from fourlab.agents.mcts import kernel, verbs
 from fourlab.agents.mcts.budget import Budget
+from fourlab.agents.mcts.checks import check_together
 from fourlab.agents.mcts.runs import averaged, search_runs
 from fourlab.agents.mcts.tree import SearchTree, candidates, decision
 from fourlab.compiled.random import seed_states
 from fourlab.errors import UserError
 from fourlab.game.position import Position, PositionLike, unfinished
-from fourlab.game.rules import Rules
 from fourlab.options import check, option
-
-if TYPE_CHECKING:
-    from fourlab.nets.patterns import PatternNetwork
 
 DEFAULT_SIMULATIONS = 10_000
 ROLLOUTS_C, PATTERNS_C = 1.4, 0.2
@@ -45,21 +42,6 @@ _load_pattern_kernels = cache(kernel.warm_up_patterns)
 _load_shared_pattern_kernels = cache(kernel.warm_up_patterns_threads)
 NEGAMAX_COLUMNS = 9
 """On wider boards a single simulation against negamax takes too long to be interrupted in time."""
-
-
-def load_patterns(name: str) -> "PatternNetwork":
-    """Load a file of patterns."""
-    # Here, since exported files contain what a module imports, and have no patterns.
-    from fourlab.nets.patterns import load
-
-    return load(name)
-
-
-def load_patterns_for(rules: Rules, name: str | None) -> "PatternNetwork":
-    """Load the patterns of a board, from a file or those that come with Fourlab."""
-    from fourlab.nets.patterns import load_for
-
-    return load_for(rules, name)
 
 
 @dataclass(frozen=True)
@@ -178,7 +160,6 @@ class MCTS:
         "rollouts",
         "What a new leaf is worth: the result of a rollout, or its value by a pattern network, "
         "after forced replies.",
-        public=True,
     )
     file: str | None = option(
         None,
@@ -231,69 +212,12 @@ class MCTS:
 
     def __post_init__(self) -> None:
         check(self)
-        self._check_draw()
-        # A proof assumes that both sides choose, and that a win ends the game and is recognised.
-        provable = (
-            self.opponent == "player" and self.terminal == "proper" and self.credit == "winner"
-        )
-        if self.proofs and not provable:
-            raise UserError(
-                "proofs=1 needs opponent=player, terminal=proper and credit=winner; say proofs=0"
-            )
-        if self.opponent != "player" and self.rollouts != "uniform":
-            raise UserError("rollouts=wins-and-blocks needs opponent=player; say rollouts=uniform")
-        if self.expansion == "all" and self.opponent != "player":
-            raise UserError("expansion=all needs opponent=player")
-        plain = provable and self.expansion == "one" and self.draw_credit == "both"
-        if self.threads > 1 and self.runs == 1 and not plain:
-            raise UserError(
-                "threads on one tree need opponent=player, expansion=one, terminal=proper, "
-                "credit=winner and draw_credit=both; otherwise use runs"
-            )
-        # Nodes are merged without atomic operations, and neither `prune` nor `descend` updates the
-        # table of their keys, so threads and reuse are excluded.
-        if self.transpositions and (
-            self.threads > 1
-            or self.reuse != "none"
-            or self.opponent != "player"
-            or self.expansion == "all"
-        ):
-            raise UserError(
-                "transpositions=1 needs threads=1, reuse=none, opponent=player and expansion=one"
-            )
-        if self.reuse != "none" and self.runs > 1:
-            raise UserError("reuse needs runs=1")
-        self._check_leaves(plain)
-        if self.file is not None:
-            load_patterns(self.file)  # refused now, not at the first move
+        check_together(self)
         is_shared = self.threads > 1 and self.runs == 1
         if self.leaves == "rollouts":
             (_load_shared_kernels if is_shared else _load_kernels)()
         else:
             (_load_shared_pattern_kernels if is_shared else _load_pattern_kernels)()
-
-    def _check_leaves(self, plain: bool) -> None:
-        """Raise UserError if the leaves cannot be evaluated with the other options."""
-        if self.leaves == "rollouts":
-            if self.file is not None:
-                raise UserError("file is for leaves=patterns")
-        # The other switches change rollouts or games that pattern networks do not know.
-        elif not plain or self._draw_points() != 0:
-            raise UserError(
-                "leaves=patterns needs opponent=player, expansion=one, terminal=proper, "
-                "credit=winner, draw_credit=both and draws worth the middle"
-            )
-
-    def _check_draw(self) -> None:
-        """Raise UserError if the result of a draw is off the scale or no whole number of points."""
-        # The step is the value of one point: a win and a loss are 2 * POINTS = 8 points apart.
-        low, step = (-1, 0.25) if self.scale == "signed" else (0, 0.125)
-        if self.draw is not None and not low <= self.draw <= 1:
-            raise UserError(f"draw is from {low} to 1 with scale={self.scale}, not {self.draw:g}")
-        if not self._draw_points().is_integer():
-            raise UserError(
-                f"draw is a multiple of {step:g} with scale={self.scale}, not {self.draw:g}"
-            )
 
     def close(self) -> None:
         """End the threads; another search starts new ones."""
@@ -406,7 +330,7 @@ class MCTS:
             expand_all=self.expansion == "all",
             past_wins=self.terminal == "past-wins",
             won=verbs.POINTS if self.leaves == "rollouts" else verbs.WON,
-            draw=int(self._draw_points()),
+            draw=int(self.draw_points()),
             draw_leaf_wins=self.draw_credit == "leaf",
             leaf_wins=self.credit == "leaf",
             tie=TIES[self.ties],
@@ -417,7 +341,7 @@ class MCTS:
             shared=self.threads > 1 and self.runs == 1,
         )
 
-    def _draw_points(self) -> float:
+    def draw_points(self) -> float:
         """Return the points of a draw, where a win is +POINTS and a loss -POINTS."""
         if self.draw is None:
             return 0.0
@@ -429,7 +353,10 @@ class MCTS:
         """Return a new tree of this many blocks."""
         patterns = None
         if self.leaves == "patterns":
-            patterns = load_patterns_for(position.rules, self.file).patterns
+            # Here, since exported files contain what a module imports, and have no patterns.
+            from fourlab.nets.patterns import load_for
+
+            patterns = load_for(position.rules, self.file).patterns
         return SearchTree(position, self.switches(), blocks, self.transpositions, patterns)
 
     def _tree(self, position: Position, blocks: int, budget: Budget) -> SearchTree:

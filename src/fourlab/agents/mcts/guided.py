@@ -17,7 +17,7 @@ from fourlab.errors import UserError
 from fourlab.evaluator import Batch, Evaluator, evaluate_checked
 from fourlab.game.position import Position, PositionLike, unfinished
 from fourlab.game.rules import Rules
-from fourlab.nets.evaluator import load
+from fourlab.nets.loading import load
 from fourlab.options import check, option
 
 DEFAULT_SIMULATIONS = 1_000
@@ -34,7 +34,11 @@ class Guided:
     """The kernel groups it needs (fourlab.compiled.warmup)."""
     learned: ClassVar[bool] = True
     """It plays only the board it was trained on (fourlab.agent.Learned)."""
-    net: str = option("value", "Network: the name of one that comes with Fourlab, or an ONNX file.")
+    net: str = option(
+        "value",
+        "Network: the name of one that comes with Fourlab, an ONNX file, `patterns`, or a file "
+        "from `fourlab train patterns`.",
+    )
     simulations: int | None = option(
         None,
         "Simulations per move (default 1,000 if there is no other limit).",

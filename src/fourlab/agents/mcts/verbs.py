@@ -192,7 +192,6 @@ def choose(nodes: Nodes, block: int, n: int, s: Switches, state: int) -> tuple[i
         n = max(n, 1)
         log_n = LOGS[np.uint64(n)] if n < len(LOGS) else np.float32(math.log(n))
         spread = np.float32(s.c) * np.float32(math.sqrt(log_n))
-        point = np.float32(1 / s.won)  # exact, since `won` is a power of two
         best, chosen, equals = np.float32(-1e30), -1, 0
         for column in range(columns):
             v = visits_of(nodes, first + column)
@@ -200,7 +199,7 @@ def choose(nodes: Nodes, block: int, n: int, s: Switches, state: int) -> tuple[i
                 untried += v == 0
                 drawn |= DRAWN <= v < 0
                 continue
-            total = np.float32(points_of(nodes, first + column)) * point
+            total = np.float32(points_of(nodes, first + column)) * np.float32(1 / s.won)
             if s.log_ratio:
                 log_v = LOGS[np.uint64(v)] if v < len(LOGS) else np.float32(math.log(v))
                 root = np.float32(math.sqrt(max(log_n - log_v, np.float32(0))))
