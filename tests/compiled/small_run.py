@@ -50,7 +50,7 @@ def searched(merging: bool = False, simulations: int = 150, **changed: object) -
     verbs.new_block(tree.nodes, 1, mask, g)
     switches = SWITCHES._replace(**changed)
     run = mcts.search_together if switches.shared else mcts.search
-    ended = run(tree, 1, own, mask, g, switches, simulations, state, np.zeros(1, np.uint8))
+    ended = run(tree, 1, own, mask, g, switches, simulations, state, np.zeros(1, np.uint8), None)
     return [ended, hashlib.sha256(in_use(tree.nodes).tobytes()).hexdigest()]
 
 
@@ -241,6 +241,9 @@ RESULTS = {
     "compiled.planes.draw": lambda: drawn_once(),
     "compiled.planes.draw_planes": lambda: drawn(),
     "compiled.lines.line_starts": lambda: lines.line_starts(0b1111, 1, 4),
+    "compiled.threats.non_losing": lambda: [
+        threats.non_losing(mask, cells, g) for cells in (0, 0b00100_00000, 0b00100_00100)
+    ],
     "compiled.threats.winning_cells": lambda: [
         threats.winning_cells(0b0111, 0b0111, g),
         threats.winning_cells(own, mask, geometry_of(5, 4, 3)),
@@ -395,9 +398,6 @@ RESULTS = {
     ],
     "solver.kernel.play_forced": lambda: [
         int(number) for number in solver.play_forced(own, mask, 0, 0, g)
-    ],
-    "solver.kernel.non_losing": lambda: [
-        solver.non_losing(mask, threats, g) for threats in (0, 0b00100_00000, 0b00100_00100)
     ],
     "solver.kernel.claimeven": lambda: [
         solver.claimeven(own, mask, alpha, 20 - mask.bit_count(), g) for alpha in (-1, 0)

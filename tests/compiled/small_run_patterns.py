@@ -5,6 +5,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from fourlab.agents.mcts import kernel as mcts
+from fourlab.agents.mcts import verbs
 from fourlab.agents.patterns import entries, search
 from fourlab.agents.patterns import kernel as training
 from fourlab.compiled import patterns
@@ -143,7 +145,7 @@ def ranked() -> list[object]:
     return [search.rank_moves(own, mask, KEY, moves, 4, 2, 0, m, p, g), m.stack[0].tolist()]
 
 
-def evaluated() -> list[object]:
+def frontier_evaluated() -> list[object]:
     """Evaluate a node one ply above the horizon, which the disc in column 2 has led to."""
     m = memory()
     p = network(np.int16)
@@ -160,6 +162,30 @@ def sorted_children() -> list[object]:
     return [search.sort_children(own, mask, moves, 0, m.stack, g), m.stack[0].tolist()]
 
 
+def answered() -> list[object]:
+    """Return the values of two positions and of what follows their columns."""
+    values, after = np.zeros(2, np.float32), np.zeros((2, 5), np.float32)
+    boards = np.array([own, 0b0111]), np.array([mask, 0b00111_00111])
+    patterns.evaluate_positions(*boards, network(np.int16), g, values, after)
+    return [np.round(values, 5).tolist(), np.round(after, 5).tolist()]
+
+
+def evaluated() -> list[object]:
+    """Evaluate positions with and without forced replies; search with evaluated leaves."""
+    p = network(np.int16)
+    s = verbs.Switches(won=verbs.WON, solver=True)
+    tree = verbs.new_tree(400, 0, g)
+    verbs.new_block(tree.nodes, 1, mask, g)
+    stop = np.zeros(1, np.uint8)
+    return [
+        verbs.evaluate(own, mask, p, indices(), g, s),
+        verbs.evaluate(0b0111, 0b00111_00111, p, indices(), g, s),
+        verbs.evaluate(0b00100_00011, 0b00111_00111, p, indices(), g, s),
+        mcts.search(tree, 1, own, mask, g, s, 150, 5, stop, p),
+        tree.nodes.words[: tree.nodes.used[0] * tree.nodes.size][15:].tolist(),
+    ]
+
+
 WORD = entries.packed(-1234, search.AT_MOST, 7, 3, 200)
 PATTERN_RESULTS: dict[str, Callable[[], object]] = {
     "compiled.patterns.code_of": lambda: patterns.code_of(KEY, 1, g),
@@ -171,6 +197,11 @@ PATTERN_RESULTS: dict[str, Callable[[], object]] = {
     "compiled.pattern_sums.total_after": lambda: patterns.total_after(
         network(), 1, 2, 0b11, indices(), 0
     ),
+    "compiled.patterns.value_of": lambda: round(
+        patterns.value_of(own, mask, network(np.int16), g, indices()), 9
+    ),
+    "compiled.patterns.evaluate_positions": answered,
+    "agents.mcts.verbs.evaluate": evaluated,
     "agents.patterns.kernel.play_games": lambda: contents(games_played()),
     "agents.patterns.kernel.random_opening": opened,
     "agents.patterns.kernel.play_to_end": finished,
@@ -194,7 +225,7 @@ PATTERN_RESULTS: dict[str, Callable[[], object]] = {
     "agents.patterns.search.enter": entered,
     "agents.patterns.search.store": entered,
     "agents.patterns.search.rank_moves": ranked,
-    "agents.patterns.search.frontier": evaluated,
+    "agents.patterns.search.frontier": frontier_evaluated,
     "agents.patterns.search.sort_children": sorted_children,
     "agents.patterns.search.slot_of": lambda: search.slot_of(KEY, np.zeros(64, np.int64), g),
     "agents.patterns.entries.packed": lambda: entries.packed(5, search.EXACT, 2, 1, 9),

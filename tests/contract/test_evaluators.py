@@ -12,6 +12,7 @@ from fourlab.bridges.kaggle.weights import read
 from fourlab.evaluator import Batch, evaluate_checked
 from fourlab.nets.evaluator import ONLY_IN_THE_REPOSITORY, SHIPPED, load
 from fourlab.nets.numpy_evaluator import NumpyEvaluator, parse
+from fourlab.nets.pattern_evaluator import PatternEvaluator
 
 
 class TinyNetwork:
@@ -53,6 +54,7 @@ EVALUATORS: dict[str, Callable[[], Evaluator]] = {
     "tiny network": lambda: TinyNetwork(Rules()),
     "disc counter": DiscCounter,
     **{name: (lambda name=name: load(name)) for name in NETWORKS},
+    "patterns": PatternEvaluator,
     "alphazero by NumPy": lambda: NumpyEvaluator(*parse(*read("alphazero"))),
 }
 SEARCHES = {
@@ -169,6 +171,16 @@ def test_an_evaluator_that_stops_returning_a_policy_is_refused(search: str) -> N
 
     with pytest.raises(UserError, match="logits"):
         SEARCHES[search](Moody(Rules())).decide(Position(), Limit(), np.random.default_rng(1))
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_patterns_drive_every_search(search: str) -> None:
+    agent = SEARCHES[search](PatternEvaluator())
+    for position in some_positions("7x6x4"):
+        decision = agent.decide(position, Limit(), np.random.default_rng(1))
+        assert decision.column in position.legal_columns()
+    with pytest.raises(UserError, match=r"^there are no patterns for the board 5x4x4[^\n]*$"):
+        agent.decide(Position(board="5x4x4"), Limit(), np.random.default_rng(1))
 
 
 def test_networks_of_other_kinds_are_refused_by_alphazero() -> None:

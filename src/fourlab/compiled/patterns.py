@@ -11,25 +11,34 @@ depends on the new code alone. So a search keeps the vector of all indices and a
 to it with every disc; the sum itself is computed from the indices when a value is needed.
 """
 
+from math import tanh
 from typing import NamedTuple
 
 import numpy as np
 
 from fourlab.compiled._jit import inlined_kernel, kernel
 from fourlab.compiled.bits import popcount
+from fourlab.compiled.board import landing
 from fourlab.compiled.pattern_sums import add_step, total, total_after
-from fourlab.game.geometry import Geometry
+from fourlab.compiled.threats import non_losing, winning_cells
+from fourlab.game.geometry import Geometry, geometry_of
 
 __all__ = [
+    "UNIT",
     "Patterns",
     "add_step",
     "code_of",
+    "evaluate_positions",
     "fill_indices",
     "key_after",
     "red_key",
     "total",
     "total_after",
+    "value_of",
 ]
+
+UNIT = 1 << 10
+"""Weights in files are int16; this much is 1 before tanh."""
 
 
 class Patterns(NamedTuple):
@@ -43,6 +52,9 @@ class Patterns(NamedTuple):
     weights: np.ndarray
     """int16 or int32[2, entries]: a table for red to move and one for yellow to move. Integers, so
     that a sum does not depend on the order of its terms."""
+    places: np.ndarray
+    """int32[columns, codes, look-ups]: what a column of each code adds to the indices, which are
+    the sum over all columns."""
 
 
 @inlined_kernel
@@ -68,13 +80,66 @@ def red_key(own: int, mask: int, g: Geometry) -> int:
 @kernel
 def fill_indices(key: int, p: Patterns, g: Geometry, indices: np.ndarray, level: int) -> None:
     """Write the indices of a position, int32[levels, look-ups]; `key` is that of red's discs."""
-    for i in range(len(p.start)):
-        indices[level, i] = p.start[i]
-    for column in range(g.columns):
+    code = code_of(key, 0, g)
+    for i in range(indices.shape[1]):
+        indices[level, i] = p.places[0, code, i]
+    for column in range(1, g.columns):
         code = code_of(key, column, g)
-        # Replay the column from the bottom. After n discs the marker is bit n, and below it are the
-        # lowest n bits of the code.
-        marker = 2
-        while marker <= code:
-            add_step(p, column, marker | (code & (marker - 1)), indices, level, level)
-            marker *= 2
+        for i in range(indices.shape[1]):
+            indices[level, i] += p.places[column, code, i]
+
+
+@inlined_kernel
+def value_of(own: int, mask: int, p: Patterns, g: Geometry, indices: np.ndarray) -> float:
+    """Return the value of a position, -1 to +1 for the side to move; writes indices to level 0.
+
+    The weights are those of files, in units of 1 / UNIT.
+    """
+    side = popcount(mask) & 1
+    fill_indices(red_key(own, mask, g), p, g, indices, 0)
+    for_red = tanh(total(p, side, indices, 0) / UNIT)
+    return for_red if side == 0 else -for_red
+
+
+@kernel
+def evaluate_positions(
+    own: np.ndarray,  # int64[positions]: discs of the side to move
+    mask: np.ndarray,  # int64[positions]: all discs
+    p: Patterns,
+    g: Geometry,
+    values: np.ndarray,  # float32[positions], written
+    after: np.ndarray,  # float32[positions, columns], written
+) -> None:
+    """Write the values of positions and of what follows each column, for the side to move.
+
+    No game may be over. What can be read off the board is exact: a win with the next disc, a win of
+    the opponent with the disc after that, a draw with the last disc. Full columns have -1.
+    """
+    indices = np.empty((1, len(p.start)), np.int32)
+    for i in range(len(own)):
+        here, discs = int(own[i]), int(mask[i])
+        values[i] = value_of(here, discs, p, g, indices)
+        key = red_key(here, discs, g)
+        is_red = popcount(discs) & 1 == 0
+        wins = winning_cells(here, discs, g)
+        safe = non_losing(discs, winning_cells(here ^ discs, discs, g), g)
+        for column in range(g.columns):
+            cell = landing(discs, column, g)
+            after[i, column] = -1
+            if cell & wins:
+                after[i, column] = values[i] = 1
+            elif cell & safe and cell | discs == g.cells:
+                after[i, column] = 0
+            elif cell & safe:
+                code = code_of(key_after(key, cell, is_red), column, g)
+                side = 1 if is_red else 0
+                for_red = tanh(total_after(p, side, column, code, indices, 0) / UNIT)
+                after[i, column] = for_red if is_red else -for_red
+
+
+def warm_up() -> None:
+    """Compile or load the kernel that Python calls: evaluate the empty board."""
+    steps = np.zeros((3, 8, 1), np.int32)
+    p = Patterns(np.zeros(1, np.int32), steps, np.zeros((2, 1), np.int16), steps)
+    zero, values = np.zeros(1, np.int64), np.zeros(1, np.float32)
+    evaluate_positions(zero, zero, p, geometry_of(3, 2, 3), values, np.zeros((1, 3), np.float32))

@@ -2,6 +2,7 @@
 
 from fourlab.compiled._jit import inlined_kernel, kernel
 from fourlab.compiled.bits import popcount
+from fourlab.compiled.board import landings
 from fourlab.game.geometry import Geometry
 
 
@@ -54,3 +55,17 @@ def completing_cells(discs: int, g: Geometry) -> int:
                     line &= discs >> min((place - missing) * step, 63)
             cells |= line
     return cells
+
+
+@inlined_kernel
+def non_losing(mask: int, threats: int, g: Geometry) -> int:
+    """Return the landing cells after which the opponent cannot win with its next disc.
+
+    `threats` are the cells that complete a line of the opponent. The side to move must not be able
+    to win at once.
+    """
+    moves = landings(mask, g)
+    forced = moves & threats
+    if forced:
+        moves = 0 if forced & (forced - 1) else forced  # one disc cannot block two cells
+    return moves & ~(threats >> 1)  # a disc below a threat lets the opponent play there

@@ -42,6 +42,10 @@ GROUPS: dict[str, Group] = {
     "solver": Group("fourlab.solver.kernel", "warm_up", 2.7),
     "tree search": Group("fourlab.agents.mcts.kernel", "warm_up", 3.6),
     "tree search with threads": Group("fourlab.agents.mcts.kernel", "warm_up_threads", 1.9),
+    "tree search with patterns": Group("fourlab.agents.mcts.kernel", "warm_up_patterns", 1.5),
+    "tree search with patterns and threads": Group(
+        "fourlab.agents.mcts.kernel", "warm_up_patterns_threads", 1.6
+    ),
     "guided search": Group("fourlab.agents.mcts.guided_kernel", "warm_up", 1.8),
     "network search": Group("fourlab.agents.alphazero.forest_kernel", "warm_up", 5.3),
     "endgames": Group("fourlab.solver.endgame", "warm_up", 1.3),
@@ -49,6 +53,7 @@ GROUPS: dict[str, Group] = {
     "chess rollouts": Group("fourlab.compiled.chess", "warm_up", 2.0),
     "Q-learning": Group("fourlab.agents.q.kernel", "warm_up", 4.3),
     "pattern search": Group("fourlab.agents.patterns.search", "warm_up", 3.0),
+    "pattern values": Group("fourlab.compiled.patterns", "warm_up", 0.4),
     "pattern training": Group("fourlab.agents.patterns.kernel", "warm_up", 6.0),
     "planes": Group("fourlab.compiled.planes", "warm_up", 0.8),
 }

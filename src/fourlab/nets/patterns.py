@@ -14,7 +14,7 @@ them, `compiled/patterns.py` evaluates them.
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import product
 from math import prod, tanh
 from pathlib import Path
@@ -23,6 +23,7 @@ import numpy as np
 
 from fourlab import shipped
 from fourlab.arrays import Kind, read_npz
+from fourlab.compiled import patterns as compiled
 from fourlab.compiled.patterns import Patterns, fill_indices, red_key, total
 from fourlab.errors import UserError
 from fourlab.files import read_bounded, write_atomically
@@ -40,7 +41,7 @@ MAX_CELLS = 16
 MAX_ENTRIES = 1 << 24
 """Weights of one side to move."""
 MAX_BYTES = 64 << 20
-UNIT = 1 << 10
+UNIT = compiled.UNIT
 """Weights in files are int16; this much is 1 before tanh."""
 PACKAGE, FOLDER = "fourlab.nets", "weights"
 PREFIX, SUFFIX = "patterns-", ".npz"
@@ -86,14 +87,13 @@ class Shape:
         return 2 * len(self.tuples)
 
     @cached_property
-    def indexing(self) -> tuple[np.ndarray, np.ndarray]:
-        """`start` and `steps` of `Patterns`."""
+    def indexing(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """`start`, `steps` and `places` of `Patterns`."""
         g = self.rules.geometry
         codes = 1 << g.height
         # places[column, code, look-up]: what a column adds to the index. A tuple's states are
         # numbered like the digits of a number, with one digit for every column of the tuple.
         places = np.zeros((g.columns, codes, self.lookups), np.int64)
-        first = np.zeros(self.lookups, np.int64)
         begin = 0
         for number, cells in enumerate(self.tuples):
             stride = 1
@@ -104,21 +104,22 @@ class Shape:
                 places[column, 1:, 2 * number] = digits
                 places[g.columns - 1 - column, 1:, 2 * number + 1] = digits
                 stride *= len(states)
-            first[2 * number : 2 * number + 2] = begin
+            # The weights of a tuple follow those of the tuple before; any one column can say so.
+            places[0, :, 2 * number : 2 * number + 2] += begin
             begin += stride
         # Code 1 is an empty column.
-        start = first + places[:, 1].sum(axis=0)
+        start = places[:, 1].sum(axis=0)
         steps = np.zeros_like(places)
         for code in range(2, codes):
             steps[:, code] = places[:, code] - places[:, code_before(code)]
-        return start.astype(np.int32), steps.astype(np.int32)
+        return start.astype(np.int32), steps.astype(np.int32), places.astype(np.int32)
 
     def patterns(self, weights: np.ndarray) -> Patterns:
         """Return the network with these weights, [2, entries], for compiled code."""
-        start, steps = self.indexing
+        start, steps, places = self.indexing
         if weights.shape != (2, self.entries):
             raise UserError(f"the tuples have 2 x {self.entries:,} weights, not {weights.shape}")
-        return Patterns(start, steps, weights)
+        return Patterns(start, steps, weights, places)
 
 
 def column_state(code: int, rows: Sequence[int]) -> tuple[int, ...]:
@@ -261,13 +262,30 @@ def load(name: str) -> PatternNetwork:
         ) from None
 
 
-def shipped_boards() -> list[str]:
+@cache  # reading a folder takes a part of a millisecond that a move may have
+def shipped_boards() -> tuple[str, ...]:
     """Return the boards for which patterns come with Fourlab."""
-    return sorted(
+    boards = (
         name.removeprefix(PREFIX).removesuffix(SUFFIX)
         for name in shipped.names(PACKAGE, FOLDER)
         if name.startswith(PREFIX) and name.endswith(SUFFIX)
     )
+    return tuple(sorted(boards))
+
+
+def load_for(rules: Rules, name: str | None) -> PatternNetwork:
+    """Load the network for a board: from a file, or with None the shipped one.
+
+    Raises UserError if there is none for this board.
+    """
+    if name is None and str(rules) not in shipped_boards():
+        raise UserError(
+            f"there are no patterns for the board {rules}, only for {', '.join(shipped_boards())}; "
+            f"train some: fourlab train patterns --board {rules}"
+        )
+    network = load(str(rules) if name is None else name)
+    network.check_board(rules)
+    return network
 
 
 def shipped_file(board: str) -> str:

@@ -23,7 +23,7 @@ import numpy as np
 from fourlab.compiled._jit import inlined_kernel, kernel
 from fourlab.compiled.bits import popcount, prefetch
 from fourlab.compiled.board import has_line, landings, mirror
-from fourlab.compiled.threats import winning_cells
+from fourlab.compiled.threats import non_losing, winning_cells
 from fourlab.game.geometry import Geometry, geometry_of
 from fourlab.solver.table import (
     HIGHEST,
@@ -295,20 +295,6 @@ def play_forced(
         alpha = -alpha - 1
         negated = not negated
         threats = winning_cells(own ^ mask, mask, g)
-
-
-@inlined_kernel
-def non_losing(mask: int, threats: int, g: Geometry) -> int:
-    """Return the landing cells after which the opponent cannot win with its next disc.
-
-    `threats` are the cells that complete a line of the opponent. The side to move must not be able
-    to win at once.
-    """
-    moves = landings(mask, g)
-    forced = moves & threats
-    if forced:
-        moves = 0 if forced & (forced - 1) else forced  # one disc cannot block two cells
-    return moves & ~(threats >> 1)  # a disc below a threat lets the opponent play there
 
 
 @inlined_kernel

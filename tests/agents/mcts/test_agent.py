@@ -410,7 +410,7 @@ def test_the_final_column_follows_its_rule() -> None:
     ("options", "message"),
     [
         ("simulations=0", "from 1 to 1,000,000,000"),
-        ("c=-1", "from 0 to 1,000, not '-1'"),
+        ("c=-1", "from 0 to 1,000 or none, not '-1'"),
         ("draw=2", "from -1 to 1"),
         ("draw=0.3", "multiple of 0.25"),
         ("scale=wins,draw=-1", "from 0 to 1 with scale=wins"),

@@ -168,7 +168,7 @@ def slow(
     position: Position, s: verbs.Switches, p: guided.Policy, batches: int, batch: int, seed: int
 ) -> tuple[Any, int]:
     stream = Stream(seed)
-    twin = Twin(ConnectFour(), stream.below, c=s.c / guided.FINE, proofs=s.solver, policy=p)
+    twin = Twin(ConnectFour(), stream.below, c=s.c, proofs=s.solver, policy=p)
     return twin.search_in_batches(position, batches, batch), stream.state
 
 
@@ -203,7 +203,7 @@ def fast(
 def test_both_grow_the_same_tree(variant: str, where: str) -> None:
     position = POSITIONS[where]
     batch, solver, changed = VARIANTS[variant]
-    switches = verbs.Switches(c=1.3 * guided.FINE, solver=solver)
+    switches = verbs.Switches(c=1.3, won=guided.WON, solver=solver)
     policy = GREEDY._replace(**changed)
     tree, simulations, state = fast(position, switches, policy, 150 // batch, batch, seed=1)
     root, slow_state = slow(position, switches, policy, 150 // batch, batch, seed=1)

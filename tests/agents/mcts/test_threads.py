@@ -10,8 +10,7 @@ from fourlab import Limit, Position, make
 from fourlab.agent import close
 from fourlab.agents.mcts import nodes, verbs
 from fourlab.agents.mcts.agent import MCTS
-from fourlab.agents.mcts.guided import _FineTree
-from fourlab.agents.mcts.guided_kernel import FINE
+from fourlab.agents.mcts.guided_kernel import WON
 from fourlab.agents.mcts.tree import SearchTree, decision
 from fourlab.compiled._jit import kernel
 
@@ -80,11 +79,11 @@ def test_lost_updates_do_not_take_a_mean_off_its_scale(
 ) -> None:
     agent = make(f"mcts:threads=3,ucb={ucb}")
     assert isinstance(agent, MCTS)
-    for kind, scale in ((SearchTree, 1), (_FineTree, FINE)):
-        tree = kind(Position(), agent.switches(), 10)
+    for won in (verbs.POINTS, verbs.WON, WON):
+        tree = SearchTree(Position(), agent.switches()._replace(won=won), 10)
         edge = tree.tree.nodes.size * tree.root + 3
         tree.tree.nodes.words[edge] = visits
-        tree.tree.nodes.words[edge + 7] = scale * verbs.POINTS * wins
+        tree.tree.nodes.words[edge + 7] = won * wins
         tree.tree.counts[0] = 500
         column = tree.columns()[3]
         assert column.value == expected

@@ -4,6 +4,8 @@ Both use the same random numbers.
 """
 
 import itertools
+import math
+from functools import cache, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -21,6 +23,10 @@ from fourlab.agents.mcts.textbook import (
 )
 from fourlab.compiled import random
 from fourlab.compiled.negamax import kaggle_negamax
+from fourlab.game.outcome import RED
+from fourlab.game.rules import CLASSIC, Rules
+from fourlab.nets.patterns import UNIT, PatternNetwork, Shape, random_walks
+from tests.agents.patterns import twin
 from tests.naive import NaiveGame
 
 PLAIN = verbs.Switches(c=1.3)
@@ -128,21 +134,29 @@ def compiled(
     seed: int,
     blocks: int,
     merging: bool,
+    network: PatternNetwork | None = None,
 ) -> Any:
     g = position.rules.geometry
     tree = verbs.new_tree(blocks, 8192 if merging else 0, g)
     verbs.new_block(tree.nodes, 1, position.mask, g)
     stop = np.zeros(1, np.uint8)
     state = random.seed_state(seed)
+    patterns = None if network is None else network.patterns
     done, _, state = kernel.search(
-        tree, 1, position.own, position.mask, g, switches, simulations, state, stop
+        tree, 1, position.own, position.mask, g, switches, simulations, state, stop, patterns
     )
     assert tree.counts[0] == done
     return tree.nodes.words, done, state
 
 
 def textbook(
-    position: Position, s: verbs.Switches, simulations: int, seed: int, blocks: int, merging: bool
+    position: Position,
+    s: verbs.Switches,
+    simulations: int,
+    seed: int,
+    blocks: int,
+    merging: bool,
+    network: PatternNetwork | None = None,
 ) -> Any:
     stream = Stream(seed)
 
@@ -178,9 +192,27 @@ def textbook(
         proofs=s.solver,
         merged=merging,
         max_nodes=blocks - 1,
+        evaluate=None if network is None else partial(rounded_value, network),
+        cut=0,
+        forced_replies=network is not None,
     )
     root = search.search(start, simulations)
     return root, root.visits, stream.state
+
+
+def rounded_value(network: PatternNetwork, position: Position) -> float:
+    """Return the value for the side to move by the slow twin, in steps of a point."""
+    weights = twin.total(network.shape, network.patterns.weights, position)
+    value = math.tanh(weights / UNIT) * (1 if position.to_move == RED else -1)
+    return math.floor(verbs.WON * value + 0.5) / verbs.WON
+
+
+@cache
+def network_on(rules: Rules) -> PatternNetwork:
+    """Return a network with random weights."""
+    shape = Shape(rules, random_walks(rules, 5, 4, 1))
+    weights = np.random.default_rng(1).integers(-600, 600, (2, shape.entries))
+    return PatternNetwork(shape, weights.astype(np.int16))
 
 
 def assert_same(
@@ -240,3 +272,30 @@ def test_both_stop_growing_when_the_tree_is_full() -> None:
         slow = textbook(Position(), PLAIN, 300, seed, 20, merging=False)
         assert fast[1:] == slow[1:]
         assert assert_same(fast[0], 1, slow[0], 7) == 19
+
+
+@pytest.mark.parametrize("where", list(POSITIONS))
+@pytest.mark.parametrize(
+    "variant", ["plain", "last of equals", "solver", "shared with solver", "much exploration"]
+)
+@pytest.mark.parametrize("merging", [False, True])
+def test_both_evaluate_leaves_by_patterns_alike(merging: bool, variant: str, where: str) -> None:
+    position = POSITIONS[where]
+    network = network_on(position.rules)
+    switches = PLAIN._replace(won=verbs.WON, **VARIANTS[variant])
+    if merging and switches.shared:
+        pytest.skip("threads do not merge transpositions")
+    fast = compiled(position, switches, 150, 1, 2000, merging, network)
+    slow = textbook(position, switches, 150, 1, 2000, merging, network)
+    assert fast[1:] == slow[1:]
+    # Forced replies may prove the root before it has a second node.
+    assert assert_same(fast[0], 1, slow[0], position.rules.columns, verbs.WON) >= 1
+
+
+def test_both_evaluate_again_when_the_tree_is_full() -> None:
+    network = network_on(CLASSIC)
+    switches = PLAIN._replace(won=verbs.WON, solver=True)
+    fast = compiled(Position(), switches, 200, 1, 20, False, network)
+    slow = textbook(Position(), switches, 200, 1, 20, False, network)
+    assert fast[1:] == slow[1:]
+    assert assert_same(fast[0], 1, slow[0], 7, verbs.WON) == 19

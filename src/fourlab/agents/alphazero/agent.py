@@ -21,7 +21,7 @@ from fourlab.game.outcome import Result
 from fourlab.game.position import Position, PositionLike, unfinished
 from fourlab.game.rules import Rules
 from fourlab.nets.base import NetworkEvaluator
-from fourlab.nets.evaluator import load
+from fourlab.nets.loading import load
 from fourlab.options import check, option
 
 DEFAULT_SIMULATIONS = 600
@@ -62,7 +62,8 @@ class AlphaZero:
     """The agent plays only on the board it was trained on (fourlab.agent.Learned)."""
     net: str = option(
         "alphazero",
-        "Network: a name shipped with Fourlab, or an ONNX file from `fourlab train alphazero`.",
+        "Network: a name shipped with Fourlab, an ONNX file from `fourlab train alphazero`, "
+        "`patterns`, or a file from `fourlab train patterns`.",
     )
     simulations: int | None = option(
         None,

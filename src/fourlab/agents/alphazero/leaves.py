@@ -8,9 +8,8 @@ from fourlab.agents.alphazero.choosing import Switches
 from fourlab.agents.mcts.nodes import DRAW, LOSS, UNPROVEN, WIN
 from fourlab.compiled._jit import inlined_kernel, kernel
 from fourlab.compiled.board import has_line, key, landing, landings, mirror
-from fourlab.compiled.threats import winning_cells
+from fourlab.compiled.threats import non_losing, winning_cells
 from fourlab.game.geometry import Geometry
-from fourlab.solver.kernel import non_losing
 
 HASH_MULTIPLIER = 0x1E3779B97F4A7C15
 """2^64 divided by the golden ratio, rounded to odd; the top bit is cleared to fit int64."""

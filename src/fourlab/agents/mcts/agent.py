@@ -14,6 +14,7 @@ from fourlab.agent import UNLIMITED, ColumnAnalysis, Decision, Limit, Snapshot
 from fourlab.agents.generators import generator
 from fourlab.agents.mcts import kernel, verbs
 from fourlab.agents.mcts.budget import Budget
+from fourlab.agents.mcts.checks import check_together
 from fourlab.agents.mcts.runs import averaged, search_runs
 from fourlab.agents.mcts.tree import SearchTree, candidates, decision
 from fourlab.compiled.random import seed_states
@@ -22,6 +23,8 @@ from fourlab.game.position import Position, PositionLike, unfinished
 from fourlab.options import check, option
 
 DEFAULT_SIMULATIONS = 10_000
+ROLLOUTS_C, PATTERNS_C = 1.4, 0.2
+"""Exploration constants; patterns judge with less noise (docs/measurements.md)."""
 TIES = {"first": verbs.FIRST, "last": verbs.LAST, "random": verbs.ANY}
 # Both kinds of negamax are one opponent to the kernel; `Switches.random_ties` distinguishes them.
 OPPONENTS = {
@@ -35,6 +38,8 @@ OPPONENTS = {
 # Load or compile the kernels once, before the time of a move starts.
 _load_kernels = cache(kernel.warm_up)
 _load_shared_kernels = cache(kernel.warm_up_threads)
+_load_pattern_kernels = cache(kernel.warm_up_patterns)
+_load_shared_pattern_kernels = cache(kernel.warm_up_patterns_threads)
 NEGAMAX_COLUMNS = 9
 """On wider boards a single simulation against negamax takes too long to be interrupted in time."""
 
@@ -75,9 +80,10 @@ class MCTS:
     clock: Literal["wall", "cpu"] = option(
         "wall", "Measure seconds as wall-clock time, or as CPU time of the process (Arya)."
     )
-    c: float = option(
-        1.4,
-        "Exploration constant in mean + c * sqrt(log N / n), for results on the chosen scale.",
+    c: float | None = option(
+        None,
+        "Exploration constant in mean + c * sqrt(log N / n), for results on the chosen scale "
+        f"(default {ROLLOUTS_C}, with leaves=patterns {PATTERNS_C}).",
         least=0,
         most=1000,
         public=True,
@@ -150,6 +156,16 @@ class MCTS:
         "Rollout moves: uniformly random, or win at once, else block, else random.",
         public=True,
     )
+    leaves: Literal["rollouts", "patterns"] = option(
+        "rollouts",
+        "What a new leaf is worth: the result of a rollout, or its value by a pattern network, "
+        "after forced replies.",
+    )
+    file: str | None = option(
+        None,
+        "File of `fourlab train patterns` for leaves=patterns (default: the patterns that come "
+        "with Fourlab for the board).",
+    )
     proofs: bool = option(
         True,
         "Prove wins, draws and losses, and do not search proven columns again.",
@@ -196,53 +212,12 @@ class MCTS:
 
     def __post_init__(self) -> None:
         check(self)
-        self._check_draw()
-        # A proof assumes that both sides choose, and that a win ends the game and is recognised.
-        provable = (
-            self.opponent == "player" and self.terminal == "proper" and self.credit == "winner"
-        )
-        if self.proofs and not provable:
-            raise UserError(
-                "proofs=1 needs opponent=player, terminal=proper and credit=winner; say proofs=0"
-            )
-        if self.opponent != "player" and self.rollouts != "uniform":
-            raise UserError("rollouts=wins-and-blocks needs opponent=player; say rollouts=uniform")
-        if self.expansion == "all" and self.opponent != "player":
-            raise UserError("expansion=all needs opponent=player")
-        plain = provable and self.expansion == "one" and self.draw_credit == "both"
-        if self.threads > 1 and self.runs == 1 and not plain:
-            raise UserError(
-                "threads on one tree need opponent=player, expansion=one, terminal=proper, "
-                "credit=winner and draw_credit=both; otherwise use runs"
-            )
-        # Nodes are merged without atomic operations, and neither `prune` nor `descend` updates the
-        # table of their keys, so threads and reuse are excluded.
-        if self.transpositions and (
-            self.threads > 1
-            or self.reuse != "none"
-            or self.opponent != "player"
-            or self.expansion == "all"
-        ):
-            raise UserError(
-                "transpositions=1 needs threads=1, reuse=none, opponent=player and expansion=one"
-            )
-        if self.reuse != "none" and self.runs > 1:
-            raise UserError("reuse needs runs=1")
-        if self.threads > 1 and self.runs == 1:
-            _load_shared_kernels()
+        check_together(self)
+        is_shared = self.threads > 1 and self.runs == 1
+        if self.leaves == "rollouts":
+            (_load_shared_kernels if is_shared else _load_kernels)()
         else:
-            _load_kernels()
-
-    def _check_draw(self) -> None:
-        """Raise UserError if the result of a draw is off the scale or no whole number of points."""
-        # The step is the value of one point: a win and a loss are 2 * POINTS = 8 points apart.
-        low, step = (-1, 0.25) if self.scale == "signed" else (0, 0.125)
-        if self.draw is not None and not low <= self.draw <= 1:
-            raise UserError(f"draw is from {low} to 1 with scale={self.scale}, not {self.draw:g}")
-        if not self._draw_points().is_integer():
-            raise UserError(
-                f"draw is a multiple of {step:g} with scale={self.scale}, not {self.draw:g}"
-            )
+            (_load_shared_pattern_kernels if is_shared else _load_pattern_kernels)()
 
     def close(self) -> None:
         """End the threads; another search starts new ones."""
@@ -294,7 +269,7 @@ class MCTS:
             columns = tuple(trees[0].columns())
         else:
             runs = search_runs(
-                lambda: SearchTree(position, self.switches(), blocks, self.transpositions),
+                lambda: self._new_tree(position, blocks),
                 budget,
                 self.runs,
                 self.threads,
@@ -344,14 +319,18 @@ class MCTS:
 
     def switches(self) -> verbs.Switches:
         """Return the settings of the kernel: results from -1 to +1, draws in points."""
+        c = self.c
+        if c is None:
+            c = ROLLOUTS_C if self.leaves == "rollouts" else PATTERNS_C
         # A mean m from 0 to 1 is 2 * m - 1 here. With a c twice as large the whole bound is scaled
         # in the same way, so the same columns are selected.
         return verbs.Switches(
-            c=self.c if self.scale == "signed" else 2 * self.c,
+            c=c if self.scale == "signed" else 2 * c,
             log_ratio=self.ucb == "log-ratio",
             expand_all=self.expansion == "all",
             past_wins=self.terminal == "past-wins",
-            draw=int(self._draw_points()),
+            won=verbs.POINTS if self.leaves == "rollouts" else verbs.WON,
+            draw=int(self.draw_points()),
             draw_leaf_wins=self.draw_credit == "leaf",
             leaf_wins=self.credit == "leaf",
             tie=TIES[self.ties],
@@ -362,7 +341,7 @@ class MCTS:
             shared=self.threads > 1 and self.runs == 1,
         )
 
-    def _draw_points(self) -> float:
+    def draw_points(self) -> float:
         """Return the points of a draw, where a win is +POINTS and a loss -POINTS."""
         if self.draw is None:
             return 0.0
@@ -370,18 +349,28 @@ class MCTS:
         signed = self.draw if self.scale == "signed" else 2 * self.draw - 1
         return signed * verbs.POINTS
 
+    def _new_tree(self, position: Position, blocks: int) -> SearchTree:
+        """Return a new tree of this many blocks."""
+        patterns = None
+        if self.leaves == "patterns":
+            # Here, since exported files contain what a module imports, and have no patterns.
+            from fourlab.nets.patterns import load_for
+
+            patterns = load_for(position.rules, self.file).patterns
+        return SearchTree(position, self.switches(), blocks, self.transpositions, patterns)
+
     def _tree(self, position: Position, blocks: int, budget: Budget) -> SearchTree:
         """Return a new tree of this many blocks, or the one kept from earlier moves or games."""
         if self.reuse == "none":
-            return SearchTree(position, self.switches(), blocks, self.transpositions)
+            return self._new_tree(position, blocks)
         if self.reuse == "games":
             whole = self._kept_for_games(position)
             # A position outside the kept tree, or a full tree: search a tree for this move only.
-            return whole.descend(position) or SearchTree(position, self.switches(), blocks)
+            return whole.descend(position) or self._new_tree(position, blocks)
         kept = next(iter(self._kept.values()), None)
         if kept is None or not kept.move_root(position) or not kept.prune(budget.is_over):
             # A tree that is kept needs space for later moves.
-            kept = SearchTree(position, self.switches(), self._room(position))
+            kept = self._new_tree(position, self._room(position))
         self._kept.clear()
         self._kept[position] = kept
         return kept
@@ -397,7 +386,7 @@ class MCTS:
             if any(kept.rules != start.rules or kept.moves is None for kept in self._kept):
                 # Another board, or a position without its game: these trees are not needed again.
                 self._kept.clear()
-            self._kept[start] = SearchTree(start, self.switches(), room)
+            self._kept[start] = self._new_tree(start, room)
         return self._kept[start]
 
     @property

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from fourlab.agent import Stop
-from fourlab.agents.mcts import kernel, verbs
+from fourlab.agents.mcts import kernel
 from fourlab.agents.mcts.tree import SearchTree
 from fourlab.agents.mcts.xray import marks
 
@@ -109,7 +109,7 @@ class Budget:
             with self.lock:
                 self.done += done
             out_of_time = self.left() <= 0
-            if reason != kernel.RUNNING or out_of_time or tree.most_visits >= verbs.MAX_VISITS:
+            if reason != kernel.RUNNING or out_of_time or tree.most_visits >= tree.max_visits:
                 self.finished = True
             if snap is not None and self.done >= mark:
                 snap()

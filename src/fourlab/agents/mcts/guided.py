@@ -1,13 +1,13 @@
 """Monte Carlo tree search in which an evaluator plays the rollouts, or replaces their end."""
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from typing import ClassVar, Literal
 
 import numpy as np
 
-from fourlab.agent import UNLIMITED, ColumnAnalysis, Decision, Limit
+from fourlab.agent import UNLIMITED, Decision, Limit
 from fourlab.agents.generators import generator
 from fourlab.agents.mcts import guided_kernel as guided
 from fourlab.agents.mcts.tree import SearchTree, candidates, decision
@@ -17,7 +17,7 @@ from fourlab.errors import UserError
 from fourlab.evaluator import Batch, Evaluator, evaluate_checked
 from fourlab.game.position import Position, PositionLike, unfinished
 from fourlab.game.rules import Rules
-from fourlab.nets.evaluator import load
+from fourlab.nets.loading import load
 from fourlab.options import check, option
 
 DEFAULT_SIMULATIONS = 1_000
@@ -34,7 +34,11 @@ class Guided:
     """The kernel groups it needs (fourlab.compiled.warmup)."""
     learned: ClassVar[bool] = True
     """It plays only the board it was trained on (fourlab.agent.Learned)."""
-    net: str = option("value", "Network: the name of one that comes with Fourlab, or an ONNX file.")
+    net: str = option(
+        "value",
+        "Network: the name of one that comes with Fourlab, an ONNX file, `patterns`, or a file "
+        "from `fourlab train patterns`.",
+    )
     simulations: int | None = option(
         None,
         "Simulations per move (default 1,000 if there is no other limit).",
@@ -153,10 +157,9 @@ class _Search:
         assert agent.evaluator is not None
         self.evaluator = agent.evaluator
         self.state = state
-        # Points are FINE times as large as in `verbs`, and so must be the exploration term.
-        switches = Switches(c=guided.FINE * agent.c, solver=agent.proofs)
+        switches = Switches(c=agent.c, won=guided.WON, solver=agent.proofs)
         # A simulation needs at most one block.
-        self.tree = _FineTree(position, switches, blocks=max_simulations + 3)
+        self.tree = SearchTree(position, switches, blocks=max_simulations + 3)
         self.games = guided.new_games(agent.batch, position.rules.geometry)
         self.policy = guided.Policy(
             # No rollout has -1 plies, so none is cut.
@@ -204,20 +207,3 @@ class _Search:
             logits = no_logits if evaluation.logits is None else evaluation.logits
             self.evaluations += queries
         guided.back_up_batch(tree.tree.nodes, self.games, leaves)
-
-
-class _FineTree(SearchTree):
-    """A tree whose points and c are FINE times as large, to hold fractions of a win."""
-
-    greatest_mean = float(guided.FINE)
-
-    def decode(self, numbers: np.ndarray, n: int) -> list[ColumnAnalysis]:
-        """Return the open columns of a block, with results from -1 to +1."""
-        return [_scaled(column) for column in super().decode(numbers, n)]
-
-
-def _scaled(column: ColumnAnalysis) -> ColumnAnalysis:
-    """Return a column with its value and bound divided by FINE."""
-    if column.value is None or column.bound is None:
-        return column
-    return replace(column, value=column.value / guided.FINE, bound=column.bound / guided.FINE)

@@ -9,8 +9,7 @@ An evaluator is fast only on many positions at once, so simulations run in batch
 
 The tree and its verbs are those of `verbs.py`. A simulation counts as a loss until its result is
 known, which diverts the next one (virtual loss). Results are fractions from -1 to +1, but the sums
-in a tree are integers: here a win is WON points, FINE times as many as in `verbs.py`. With a c that
-is FINE times as large, too, `choose` selects the same columns.
+in a tree are integers: here a win is WON points (`Switches.won`).
 """
 
 import math
@@ -49,11 +48,10 @@ from fourlab.compiled.random import advance, below
 from fourlab.compiled.threats import winning_cells
 from fourlab.game.geometry import Geometry, geometry_of
 
-FINE = 64
-"""Results are stored in steps of 1 / (FINE * POINTS)."""
-WON = FINE * POINTS
+WON = 256
+"""Results are stored in steps of 1 / WON."""
 # 2^22 simulations of at most WON = 2^8 points are 2^30, which int32 holds.
-MAX_SIMULATIONS = MAX_VISITS // FINE
+MAX_SIMULATIONS = MAX_VISITS * POINTS // WON
 """Above this the int32 sums could overflow."""
 # `random.below` takes at most 2^31.
 COINS = 1 << 30
@@ -166,7 +164,7 @@ def descend(
         leads = leads_of(nodes, edge)
         # 2. The first visit checks whether the result is certain, the second expands.
         if n == 0:
-            _, proof = examine(own ^ mask, mask, g, s)
+            proof = examine(own ^ mask, mask, g, s)
             set_leads(nodes, edge, settled(0, proof))  # 0 if it is unproven
             break
         # The result of the first visit may still be pending in this batch; expanding does not need

@@ -12,6 +12,7 @@ from fourlab.agents.mcts.nodes import (
     move_blocks,
     node_of,
     number_subtree,
+    opposite,
     proof_of,
     result_of,
     set_leads,
@@ -22,13 +23,13 @@ from fourlab.agents.mcts.nodes import (
 )
 from fourlab.agents.mcts.verbs import (
     PLAYER,
-    POINTS,
     RANDOM,
     Switches,
     Tree,
     back_up,
     back_up_proof,
     choose,
+    evaluate,
     examine,
     expand,
     has_room,
@@ -40,6 +41,7 @@ from fourlab.agents.mcts.verbs import (
 from fourlab.compiled._jit import kernel
 from fourlab.compiled.atomic import atomic_add
 from fourlab.compiled.board import landing
+from fourlab.compiled.patterns import Patterns
 from fourlab.game.geometry import Geometry, geometry_of
 
 # Tree parallelisation with virtual losses (Chaslot et al., 2008), in batches and without locks.
@@ -61,17 +63,21 @@ def search(
     simulations: int,
     state: int,
     stop: np.ndarray,  # uint8[1]: another thread writes 1 to end the search
+    patterns: Patterns | None,
 ) -> tuple[int, int, int]:
     """Run simulations until they are done, the root is proven or `stop` is set.
 
-    When all blocks are used the tree stops growing, and rollouts start from its leaves. Within the
-    loop `own` are the discs of the side whose column has just been selected, and results and proofs
-    are from that side's point of view. Returns the simulations done, why the search ended, and the
-    random state.
+    When all blocks are used the tree stops growing, and rollouts start from its leaves. With
+    `patterns` these evaluate the leaves in place of rollouts; Numba compiles this case separately.
+    Within the loop `own` are the discs of the side whose column has just been selected, and results
+    (in points) and proofs are from that side's point of view. Returns the simulations done, why the
+    search ended, and the random state.
     """
     nodes, counts = tree.nodes, tree.counts
     merging = tree.keys.shape[1] > 0
     path = np.empty(g.columns * g.rows + 1, np.int64)
+    if patterns is not None:
+        indices = np.empty((1, len(patterns.start)), np.int32)
     for done in range(simulations):
         if stop[0]:
             return done, STOPPED, state
@@ -93,7 +99,7 @@ def search(
                 proof = conclusion(nodes, block)
                 if depth == 0 and proof:
                     return done, PROVEN, state
-                result = result_of(proof) if proof else 0
+                result = s.won * result_of(proof) if proof else 0
                 break
             edge = edge_of(nodes, block, column)
             path[np.uint64(depth)] = 2 * edge + drawn
@@ -106,8 +112,9 @@ def search(
             if leads == 0:
                 # 2. A leaf. The first visit checks whether the result is certain.
                 if n == 0:
-                    result, proof = examine(own, mask, g, s)
+                    proof = examine(own, mask, g, s)
                     if proof:
+                        result = s.won * result_of(proof)
                         set_leads(nodes, edge, settled(0, proof))
                         break
                 ours = depth & 1 == 1
@@ -118,11 +125,18 @@ def search(
                     leads, state = expand(tree, edge, own ^ mask, mask, g, s, ours, state)
                     entering = s.expand_all
                 if leads == 0:
-                    # 4. Simulate.
+                    # 4. Simulate, or evaluate.
                     # Its result is for the side to move, here it is for the side that moved.
-                    result, state = simulate(own ^ mask, mask, g, s, ours, state)
-                    result = -result
-                    rolled_out = True
+                    if patterns is None:
+                        result, state = simulate(own ^ mask, mask, g, s, ours, state)
+                        result = -s.won * result
+                        rolled_out = True
+                    else:
+                        result, proof = evaluate(own ^ mask, mask, patterns, indices, g, s)
+                        result = -result
+                        if proof and s.solver:
+                            proof = opposite(proof)
+                            set_leads(nodes, edge, settled(0, proof))
                     break
             if merging and leads > 0:
                 # The shared node may have been proven, or visited more often, by another path.
@@ -133,7 +147,7 @@ def search(
                     n = tree.merged[0, leads]
             if leads < 0:
                 proof = proof_of(leads)
-                result = result_of(proof)
+                result = s.won * result_of(proof)
                 break
             block = leads
             own ^= mask
@@ -146,8 +160,8 @@ def search(
         counts[0] += 1
         # For callers that add the results to edges above this root: `search_together` and
         # `Subtree`.
-        counts[1] += result > 0
-        counts[2] += result < 0
+        counts[1] += max(result, 0)
+        counts[2] += max(-result, 0)
         if s.solver and proof and back_up_proof(tree, path, depth, proof):
             return done + 1, PROVEN, state
     return simulations, RUNNING, state
@@ -164,6 +178,7 @@ def search_together(
     simulations: int,
     state: int,
     stop: np.ndarray,
+    patterns: Patterns | None,
 ) -> tuple[int, int, int]:
     """Run simulations as one of several threads on the same tree; returns what `search` does.
 
@@ -195,7 +210,7 @@ def search_together(
             if before < 0:  # another thread has proven it in the meantime
                 atomic_add(nodes.words, edge, -batch)
                 break
-            atomic_add(nodes.words, sum_at(nodes, edge), -POINTS * batch)
+            atomic_add(nodes.words, sum_at(nodes, edge), -s.won * batch)
             path[depth] = 2 * edge + drawn
             depth += 1
             n = before
@@ -206,16 +221,18 @@ def search_together(
         # 2. Run the batch below that node.
         # Below, this node is a root, whose visits `search` expects in its counts.
         batch_counts[0], batch_counts[1], batch_counts[2] = n, 0, 0
-        searched, why, state = search(subtree, block, own, mask, g, s, batch, state, stop)
+        searched, why, state = search(subtree, block, own, mask, g, s, batch, state, stop, patterns)
         done += searched
         # 3. Back up. A win of the side to move below is a loss of the side that moved there.
         won, lost = batch_counts[2], batch_counts[1]
         for level in range(depth - 1, -1, -1):
             edge = path[level] >> 1
-            points = POINTS * (won - lost) + s.draw * (searched - won - lost)
+            # Of evaluated leaves nobody knows how many are drawn, but then `draw` is 0.
+            drawn_games = searched - (won + lost) // s.won
+            points = won - lost + s.draw * drawn_games
             # Take back the virtual losses, of which there were `batch`.
             atomic_add(nodes.words, edge, searched - batch)
-            atomic_add(nodes.words, sum_at(nodes, edge), POINTS * batch + points)
+            atomic_add(nodes.words, sum_at(nodes, edge), s.won * batch + points)
             # A side with a proven draw backs up draws in place of losses, as in `back_up`.
             won, lost = (0 if path[level] & 1 else lost), won
         atomic_add(counts, 0, searched)
@@ -246,12 +263,29 @@ def warm_up_threads() -> None:
     _warm_up(shared=True)
 
 
-def _warm_up(shared: bool) -> None:
+def warm_up_patterns() -> None:
+    """Load or compile the single-threaded search with patterns, and the pruning of trees."""
+    _warm_up(shared=False, patterns=_one_pattern())
+
+
+def warm_up_patterns_threads() -> None:
+    """Load or compile the search with patterns by several threads, and the pruning of trees."""
+    _warm_up(shared=True, patterns=_one_pattern())
+
+
+def _one_pattern() -> Patterns:
+    """Return a network of one look-up."""
+    steps = np.zeros((7, 128, 1), np.int32)
+    return Patterns(np.zeros(1, np.int32), steps, np.zeros((2, 1), np.int16), steps)
+
+
+def _warm_up(shared: bool, patterns: Patterns | None = None) -> None:
     board = geometry_of(7, 6, 4)
     tree = new_tree(20, 0, board)
     new_block(tree.nodes, 1, 0, board)
     run = search_together if shared else search
-    run(tree, 1, 0, 0, board, Switches(solver=True, shared=shared), 10, 1, np.zeros(1, np.uint8))
+    switches = Switches(solver=True, shared=shared)
+    run(tree, 1, 0, 0, board, switches, 10, 1, np.zeros(1, np.uint8), patterns)
     places = np.zeros(20, np.int32)
     number_subtree(tree.nodes, places, 1, 2, 1)
     move_blocks(tree.nodes, places, 1, 2)

@@ -120,6 +120,8 @@ class TextbookSearch(Generic[State, Move]):
     """Value of a state for the side to move, -1 to +1, where a rollout is cut."""
     cut: int | None = None
     """Plies after which a rollout is cut and evaluated; None to play to the end."""
+    forced_replies: bool = False
+    """Forced replies are played before a state is evaluated, and prove what they lead to."""
     max_nodes: int = 10**9
     nodes: list[Node[State, Move]] = field(default_factory=list)
     has_draw: list[bool] = field(default_factory=list)
@@ -249,7 +251,32 @@ class TextbookSearch(Generic[State, Move]):
         # The side that has just moved loses; the compiled `examine` looks one ply ahead, too.
         if result is None and self.proofs and self.can_win_at_once(state):
             return -1
+        if result is None and self.proofs and self.forced_replies:
+            return self.forced_result(state)
         return result
+
+    def forced_result(self, state: State) -> int | None:
+        """Return the result to which forced moves lead, for the side that moved to `state`."""
+        mover = 1 - self.game.to_move(state)
+        while (result := self.game.score(state, mover)) is None:
+            move = self.forced_move(state)
+            if move is None:
+                return None
+            state = self.game.play(state, move)
+        return result
+
+    def forced_move(self, state: State) -> Move | None:
+        """Return a move that wins at once, or else the only one that does not lose at once.
+
+        If all moves lose at once this is one of them; None if the side to move has a choice.
+        """
+        side = self.game.to_move(state)
+        after = {move: self.game.play(state, move) for move in self.game.legal_moves(state)}
+        for move, child in after.items():
+            if self.game.score(child, side) == 1:
+                return move
+        safe = [move for move, child in after.items() if not self.can_win_at_once(child)]
+        return None if len(safe) > 1 else (safe or list(after))[0]
 
     def can_win_at_once(self, state: State) -> bool:
         """Return whether the side to move has a winning move."""
@@ -287,9 +314,13 @@ class TextbookSearch(Generic[State, Move]):
         mover = 1 - game.to_move(state)
         plies = 0
         while (result := game.score(state, mover)) is None:
-            if self.evaluate is not None and plies == self.cut:
+            forced = self.forced_move(state) if self.forced_replies else None
+            is_cut = self.cut is not None and plies >= self.cut and forced is None
+            if self.evaluate is not None and is_cut:
                 return self.evaluate(state) * (1 if game.to_move(state) == mover else -1)
-            if others_turn and self.reply is not None and self.frozen:
+            if forced is not None:
+                move = forced
+            elif others_turn and self.reply is not None and self.frozen:
                 move = self.reply(state, self.below)
             else:
                 move = game.rollout_move(state, self.below)

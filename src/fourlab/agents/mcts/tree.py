@@ -10,6 +10,7 @@ from fourlab.agent import Analysis, ColumnAnalysis, Decision, Exact, Snapshot
 from fourlab.agents.mcts import kernel, nodes, verbs
 from fourlab.agents.mcts.nodes import DRAW, LEADS, LOSS, UNPROVEN, VISITS, WIN, in_python
 from fourlab.agents.mcts.verbs import Switches
+from fourlab.compiled.patterns import Patterns
 from fourlab.errors import UserError
 from fourlab.game.outcome import Result
 from fourlab.game.position import Position
@@ -89,15 +90,19 @@ PRUNED_BLOCKS = 1 << 18
 class SearchTree:
     """The arrays of one tree and the position at its root."""
 
-    greatest_mean: float = 1.0
-    """The mean of a column that always wins, in units of `verbs.POINTS`."""
-
     def __init__(
-        self, position: Position, switches: Switches, blocks: int, merging: bool = False
+        self,
+        position: Position,
+        switches: Switches,
+        blocks: int,
+        merging: bool = False,
+        patterns: Patterns | None = None,
     ) -> None:
+        """Start a tree; with `patterns` these evaluate its leaves."""
         g = position.rules.geometry
         self.position = position
         self.switches = switches
+        self.patterns = patterns
         self.geometry = g
         # Block 0, the root, and one child.
         blocks = max(blocks, 3)
@@ -126,6 +131,7 @@ class SearchTree:
             simulations,
             state,
             stop,
+            self.patterns,
         )
 
     @property
@@ -135,8 +141,13 @@ class SearchTree:
 
     @property
     def most_visits(self) -> int:
-        """Return the visits that `verbs.MAX_VISITS` limits."""
+        """Return the visits that `max_visits` limits."""
         return self.visits
+
+    @property
+    def max_visits(self) -> int:
+        """Return the visits at which searches end, so that sums fit into int32."""
+        return verbs.MAX_VISITS * verbs.POINTS // self.switches.won
 
     @property
     def nodes(self) -> int:
@@ -203,7 +214,7 @@ class SearchTree:
         """
         visits, sums, leads = numbers.tolist()
         return [
-            self._stats(column, visits[column], sums[column] / verbs.POINTS, leads[column], n)
+            self._stats(column, visits[column], sums[column] / self.switches.won, leads[column], n)
             for column in range(self.geometry.columns)
             if visits[column] != verbs.FULL
         ]
@@ -287,7 +298,7 @@ class SearchTree:
                 tree.used[0] += 1
                 verbs.new_block(tree, new, here.mask, self.geometry)
                 tree.words[_leads_at(tree, edge)] = new
-            if _true_visits(int(tree.words[edge])) >= verbs.MAX_VISITS:
+            if _true_visits(int(tree.words[edge])) >= self.max_visits:
                 return None
             if tree.words[edge] == verbs.FULL:
                 # The opponent did not play the frozen reply: the actual one replaces it.
@@ -334,7 +345,7 @@ class SearchTree:
         # Threads that meet below a node can lose one another's updates, of visits or of sums
         # (`kernel.search_together`), so the quotient may leave its scale by a little. All means
         # that are read of a tree, also while threads search it, pass through here.
-        mean = min(max(total / visits, -self.greatest_mean), self.greatest_mean)
+        mean = min(max(total / visits, -1.0), 1.0)
         if self.switches.log_ratio:
             spread = math.sqrt(max(math.log(max(n, 1) / visits), 0.0))
         else:
@@ -350,6 +361,7 @@ class Subtree(SearchTree):
     ) -> None:
         self.position = position
         self.switches = whole.switches
+        self.patterns = whole.patterns
         self.geometry = whole.geometry
         self.tree = whole.tree
         self.root = block
@@ -382,12 +394,12 @@ class Subtree(SearchTree):
         counts = self.tree.counts.copy()
         visits, won, lost = (int(count) for count in counts - self._added)
         self._added = counts
-        draw_points = self.switches.draw * (visits - won - lost)
+        draw_points = self.switches.draw * (visits - (won + lost) // self.switches.won)
         # A win of the side to move here is a loss of the opponent, who played `edge`.
         for edge, balance in ((self.edge, lost - won), (self.own_edge, won - lost)):
             if edge >= 0:
                 tree.words[edge] += visits
-                tree.words[_sum_at(tree, edge)] += verbs.POINTS * balance + draw_points
+                tree.words[_sum_at(tree, edge)] += balance + draw_points
 
 
 def _proven(leads: int) -> Result | None:

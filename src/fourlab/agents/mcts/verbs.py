@@ -35,9 +35,11 @@ from fourlab.agents.mcts.nodes import (
     leads_of,
     new_edge,
     node_of,
+    opposite,
     points_of,
     proof_of,
     prove,
+    result_of,
     set_leads,
     settled,
     visits_of,
@@ -47,9 +49,10 @@ from fourlab.compiled.atomic import atomic_add, atomic_replace
 from fourlab.compiled.board import has_line, key, landing, landings
 from fourlab.compiled.lines import first_line
 from fourlab.compiled.negamax import kaggle_negamax
+from fourlab.compiled.patterns import Patterns, value_of
 from fourlab.compiled.random import advance, below
 from fourlab.compiled.rollouts import rollout, rollout_against_negamax, rollout_with_wins_and_blocks
-from fourlab.compiled.threats import winning_cells
+from fourlab.compiled.threats import non_losing, winning_cells
 from fourlab.game.geometry import Geometry
 
 PARTS = 3
@@ -63,9 +66,14 @@ A column has at most MAX_VISITS visits, so FULL < LOST + visits < DRAWN <= DRAWN
 POINTS = 4
 """A win is +4 points and a loss -4; a draw is worth any whole number of points between."""
 
+WON = 64
+"""The points of a win where leaves are evaluated and not rolled out, for results in fractions."""
+
 # 2^28 wins are 2^30 points; the offsets LOST and DRAWN are -2^30 and -2^29.
 MAX_VISITS = 2**28
-"""Callers end a search here, so that visits keep clear of the offsets and sums fit into int32."""
+"""Callers end a search here, so that visits keep clear of the offsets and sums fit into int32.
+
+Where a win is more than POINTS, it is earlier by that factor."""
 
 MAX_SAMPLES = 4096
 """Attempts to sample an open column."""
@@ -87,7 +95,7 @@ class Tree(NamedTuple):
     """The nodes of a tree, shared by all its threads, and what belongs to the whole tree."""
 
     nodes: Nodes
-    counts: np.ndarray  # int64[3]: visits of the root, and its side to move's wins and losses
+    counts: np.ndarray  # int64[3]: visits of the root, points its side to move has won and lost
     # Only where transpositions are merged; otherwise they have no columns.
     keys: np.ndarray  # int64[2, slots]: position keys and their blocks
     merged: np.ndarray  # int32[2, blocks]: visits and proof of each block
@@ -104,8 +112,10 @@ class Switches(NamedTuple):
     """Bhat: a new node gets all its children at once, and the rollout starts from one of them."""
     past_wins: bool = False
     """Bhat: play continues after a win, and the first line from the top left decides the game."""
+    won: int = POINTS
+    """The points of a win."""
     draw: int = 0
-    """The points of a draw, for both sides."""
+    """The points of a draw, for both sides. Where leaves are evaluated it must be 0."""
     draw_leaf_wins: bool = False
     """Arya: a drawn rollout counts as a win for the side that moved to the leaf."""
     leaf_wins: bool = False
@@ -189,7 +199,7 @@ def choose(nodes: Nodes, block: int, n: int, s: Switches, state: int) -> tuple[i
                 untried += v == 0
                 drawn |= DRAWN <= v < 0
                 continue
-            total = np.float32(points_of(nodes, first + column)) * np.float32(1 / POINTS)
+            total = np.float32(points_of(nodes, first + column)) * np.float32(1 / s.won)
             if s.log_ratio:
                 log_v = LOGS[np.uint64(v)] if v < len(LOGS) else np.float32(math.log(v))
                 root = np.float32(math.sqrt(max(log_n - log_v, np.float32(0))))
@@ -242,24 +252,48 @@ def random_column(nodes: Nodes, block: int, state: int) -> tuple[int, int]:
 
 
 @kernel
-def examine(own: int, mask: int, g: Geometry, s: Switches) -> tuple[int, int]:
-    """Return the result of a position for the side that has just moved, if no search is needed.
-
-    Returns +1, 0 or -1 and WIN, DRAW or LOSS; 0 and UNPROVEN if the result is open.
-    """
+def examine(own: int, mask: int, g: Geometry, s: Switches) -> int:
+    """Return WIN, DRAW or LOSS for the side that has just moved, UNPROVEN if a search is needed."""
     if s.past_wins:
-        if mask == g.cells:
-            result = first_line(own, mask, g)
-            return result, DRAW - result
-        return 0, 0
+        return DRAW - first_line(own, mask, g) if mask == g.cells else UNPROVEN
     if has_line(own, g.height, g.in_a_row):
-        return 1, WIN
+        return WIN
     if mask == g.cells:
-        return 0, DRAW
+        return DRAW
     # One ply ahead, by a bit operation instead of a search.
     if s.solver and winning_cells(own ^ mask, mask, g) & landings(mask, g):
-        return -1, LOSS  # the side to move wins at once
-    return 0, 0
+        return LOSS  # the side to move wins at once
+    return UNPROVEN
+
+
+@inlined_kernel
+def evaluate(
+    own: int, mask: int, p: Patterns, indices: np.ndarray, g: Geometry, s: Switches
+) -> tuple[int, int]:
+    """Evaluate a position that is not over by patterns, for the side to move.
+
+    Returns points, and a proof or UNPROVEN. Patterns cannot see what a threat forces, so forced
+    replies are played first: as long as a single move does not lose at once, it is played. This
+    may show the exact result.
+    """
+    if winning_cells(own, mask, g) & landings(mask, g):
+        return s.won, WIN
+    sign, proof = 1, UNPROVEN
+    while True:
+        # The side to move cannot win at once: not at first, nor after a move that does not lose.
+        moves = non_losing(mask, winning_cells(own ^ mask, mask, g), g)
+        if moves == 0:
+            proof = DRAW if mask == g.cells else LOSS
+            break
+        if moves & (moves - 1):
+            break
+        mask |= moves
+        own = (own | moves) ^ mask
+        sign = -sign
+    if proof != UNPROVEN:
+        proof = proof if sign > 0 else opposite(proof)
+        return s.won * result_of(proof), proof
+    return sign * math.floor(s.won * value_of(own, mask, p, g, indices) + 0.5), UNPROVEN
 
 
 @kernel
@@ -365,7 +399,7 @@ def simulate(
 def back_up(
     nodes: Nodes, path: np.ndarray, depth: int, result: int, rolled_out: bool, s: Switches
 ) -> int:
-    """Add a result to every edge of the path, alternating its sign.
+    """Add a result, in points, to every edge of the path, alternating its sign.
 
     `result` is from the point of view of the side that played the last edge. The lowest bit of a
     path entry says that the node has a proven draw: its side to move will not do worse, so it backs
@@ -373,11 +407,11 @@ def back_up(
     """
     # Arya's fault: whoever won, the side that moved to the leaf gets the win.
     if rolled_out and s.leaf_wins and result != 0:
-        result = 1
+        result = s.won
     for level in range(depth - 1, -1, -1):
-        points = POINTS * result if result != 0 else s.draw
+        points = result if result != 0 else s.draw
         if rolled_out and s.draw_leaf_wins and result == 0 and level == depth - 1:
-            points = POINTS
+            points = s.won
         entry = path[np.uint64(level)]
         add_visits(nodes, entry >> 1, 1)
         add_points(nodes, entry >> 1, points)

@@ -382,7 +382,7 @@ def warm_up() -> None:
     """Compile the kernels: play and learn a game on a tiny board with one look-up."""
     g = geometry_of(3, 2, 3)
     start, steps = np.zeros(1, np.int32), np.zeros((3, 8, 1), np.int32)
-    p = Patterns(start, steps, np.zeros((2, 1), np.int32))
+    p = Patterns(start, steps, np.zeros((2, 1), np.int32), steps)
     signed, absolute = np.zeros((2, 2, 1), np.float32)
     games = new_games(1, g)
     x = Exploration(0, 0.0, 0.0, 0)

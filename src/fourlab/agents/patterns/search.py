@@ -35,9 +35,8 @@ from fourlab.compiled.patterns import (
     red_key,
     total_after,
 )
-from fourlab.compiled.threats import winning_cells
+from fourlab.compiled.threats import non_losing, winning_cells
 from fourlab.game.geometry import Geometry, geometry_of
-from fourlab.solver.kernel import non_losing
 from fourlab.solver.table import mix
 
 WIN = 1 << 20
@@ -460,7 +459,8 @@ def rank_moves(
 def warm_up() -> None:
     """Compile the kernels: search a tiny board with a network of one look-up."""
     g = geometry_of(3, 2, 3)
-    p = Patterns(np.zeros(1, np.int32), np.zeros((3, 8, 1), np.int32), np.zeros((2, 1), np.int16))
+    steps = np.zeros((3, 8, 1), np.int32)
+    p = Patterns(np.zeros(1, np.int32), steps, np.zeros((2, 1), np.int16), steps)
     memory = new_memory(6, 3, 1, 16, np.zeros(1, np.uint8))
     memory.counts[ALLOWED] = 100
     deepen(0, 0, 0, 3, memory, p, g)

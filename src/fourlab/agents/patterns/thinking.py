@@ -19,11 +19,10 @@ from fourlab.agents.generators import generator
 from fourlab.agents.patterns.deepening import PatternSearch
 from fourlab.agents.patterns.search import at_once, warm_up
 from fourlab.compiled._jit import IS_COMPILED
-from fourlab.errors import UserError
 from fourlab.game.outcome import Result
 from fourlab.game.position import Position
 from fourlab.game.rules import Rules
-from fourlab.nets.patterns import load, shipped_boards
+from fourlab.nets.patterns import load, load_for
 from fourlab.solver import Solver
 from fourlab.solver.solution import plies_to_end
 from fourlab.solver.solver import load_kernels as load_solver
@@ -349,15 +348,7 @@ class Searches:
     def on(self, rules: Rules) -> PatternSearch:
         """Return the search for a board; raise UserError if there are no patterns for it."""
         if rules not in self._by_rules:
-            if self._file is None and str(rules) not in shipped_boards():
-                raise UserError(
-                    f"there are no patterns for the board {rules}, only for "
-                    f"{', '.join(shipped_boards())}; train some: "
-                    f"fourlab train patterns --board {rules}"
-                )
-            network = load(str(rules) if self._file is None else self._file)
-            network.check_board(rules)
-            self._by_rules[rules] = PatternSearch(network, SEARCH_MEGABYTES)
+            self._by_rules[rules] = PatternSearch(load_for(rules, self._file), SEARCH_MEGABYTES)
         return self._by_rules[rules]
 
 

@@ -340,7 +340,7 @@ def search_move(
     tree = verbs.tree_in(words, g)
     verbs.new_block(tree.nodes, 1, mask, g)
     never = np.zeros(1, np.uint8)
-    _, _, state = mcts.search(tree, 1, own, mask, g, switches, simulations, state, never)
+    _, _, state = mcts.search(tree, 1, own, mask, g, switches, simulations, state, never, None)
     # The first of equals, as Bhat's code chooses.
     best, most = -1, -1
     for column in range(g.columns):

@@ -244,6 +244,8 @@ def _agent(spec: str) -> tuple[str, Any]:
     if base not in KINDS and base in registry.names():
         raise UserError(f"agent {name!r} cannot be exported; these can: {', '.join(KINDS)}")
     agent = registry.make(spec)
+    if getattr(agent, "leaves", "rollouts") == "patterns":
+        raise UserError("mcts with leaves=patterns cannot be exported")
     # Kaggle plays the classic board, so the agent for other boards is not needed.
     return base, agent.classic if isinstance(agent, ByBoard) else agent
 

@@ -150,33 +150,11 @@ def _remedies(bench: Workbench) -> Iterator[Part]:
 
     full, single, forgetful = ARMS
     trained = f"{bench.size['moves']:,} moves of training, {seeds} seeds"
-    # The same positions for all trainings.
-    exact = values(single, "exact of these")[0]
-    bias = {name: [greatest - exact for greatest in values(name, "greatest")] for name in ARMS}
-    yield Claim(
-        "maximisation-bias",
-        f"mean greatest Q-value less the exact value, in {bench.size['valued']} solved positions; "
-        f"{trained}",
-        "Q-values are overestimated",
-        Source.TEXT,
-        faithful=mean_of(bias[single]),
-        corrected=mean_of(bias[full]),
-        true=too_few(seeds)
-        if seeds < FEWEST_TRAININGS
-        else larger_than(
-            bias[single],
-            0,
-            SCORE_MARGIN,
-            scale=RESULTS,
-            what="trainings",
-            least_error=LEAST_ERROR / 100,
-        ),
-        why="true asks whether plain DQN overestimates. The greatest Q-values have a mean of "
-        f"{fmean(values(single, 'greatest')):.3f} (plain) and "
-        f"{fmean(values(full, 'greatest')):.3f} (double), the exact values, discounted as in the "
-        f"training, one of {exact:.3f}. Targets are clamped to the range of results, which bounds "
-        "a bias",
-        labels={"faithful": "plain DQN", "corrected": "double DQN"},
+    yield _bias(
+        {name: values(name, "greatest") for name in (full, single)},
+        # The same positions for all trainings.
+        values(single, "exact of these")[0],
+        f"in {bench.size['valued']} solved positions; {trained}",
     )
     yield Claim(
         "catastrophic-forgetting",
@@ -198,6 +176,36 @@ def _remedies(bench: Workbench) -> Iterator[Part]:
     ]
     head = ("training", "greatest Q", "points against rules", "exact value kept where it can fall")
     yield Table("DQN with and without its remedies", head, tuple(rows))
+
+
+def _bias(greatest: Mapping[str, list[float]], exact: float, where: str) -> Claim:
+    """Compare the mean greatest Q-values of trainings with the mean exact value."""
+    full, single, _ = ARMS
+    bias = {name: [value - exact for value in values] for name, values in greatest.items()}
+    trainings = len(bias[single])
+    return Claim(
+        "maximisation-bias",
+        f"mean greatest Q-value less the exact value, {where}",
+        "Q-values are overestimated",
+        Source.TEXT,
+        faithful=mean_of(bias[single]),
+        corrected=mean_of(bias[full]),
+        true=too_few(trainings)
+        if trainings < FEWEST_TRAININGS
+        else larger_than(
+            bias[single],
+            0,
+            SCORE_MARGIN,
+            scale=RESULTS,
+            what="trainings",
+            least_error=LEAST_ERROR / 100,
+        ),
+        why="true asks whether plain DQN overestimates. The greatest Q-values have a mean of "
+        f"{fmean(greatest[single]):.3f} (plain) and {fmean(greatest[full]):.3f} (double), the "
+        f"exact values, discounted as in the training, one of {exact:.3f}. Targets are clamped to "
+        "the range of results, which bounds a bias",
+        labels={"faithful": "plain DQN", "corrected": "double DQN"},
+    )
 
 
 def _proofs(bench: Workbench) -> Claim:
