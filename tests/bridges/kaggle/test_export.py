@@ -26,6 +26,8 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
         ),
         ("human", "agent 'human' cannot be exported"),
         ("nobody", "there is no agent 'nobody'"),
+        ("mcts:leaves=patterns", "mcts with leaves=patterns cannot be exported; patterns and any"),
+        ("alphazero:net=patterns", "alphazero with net=patterns cannot be exported; patterns and"),
         ("patterns:file=nothing.npz", "cannot read the patterns nothing.npz: No such file"),
         ("minimax:depth=0", "depth of agent 'minimax' must be a whole number from 1 to 62"),
     ],

@@ -244,8 +244,10 @@ def _agent(spec: str) -> tuple[str, Any]:
     if base not in KINDS and base in registry.names():
         raise UserError(f"agent {name!r} cannot be exported; these can: {', '.join(KINDS)}")
     agent = registry.make(spec)
-    if getattr(agent, "leaves", "rollouts") == "patterns":
-        raise UserError("mcts with leaves=patterns cannot be exported")
+    for option in ("leaves=patterns", "net=patterns"):
+        key, _, value = option.partition("=")
+        if getattr(agent, key, None) == value:
+            raise UserError(f"{base} with {option} cannot be exported; patterns and anytime can")
     # Kaggle plays the classic board, so the agent for other boards is not needed.
     return base, agent.classic if isinstance(agent, ByBoard) else agent
 
