@@ -6,6 +6,7 @@ Both use the same random numbers.
 import itertools
 import math
 from functools import cache, partial
+from itertools import product
 from typing import Any, Literal
 
 import numpy as np
@@ -274,17 +275,19 @@ def test_both_stop_growing_when_the_tree_is_full() -> None:
         assert assert_same(fast[0], 1, slow[0], 7) == 19
 
 
+MERGING = ("plain", "last of equals", "solver", "much exploration")
+"""Variants in which transpositions may be merged, which threads do not."""
+
+
 @pytest.mark.parametrize("where", list(POSITIONS))
 @pytest.mark.parametrize(
-    "variant", ["plain", "last of equals", "solver", "shared with solver", "much exploration"]
+    ("variant", "merging"),
+    [*product(MERGING, (False, True)), ("shared with solver", False)],
 )
-@pytest.mark.parametrize("merging", [False, True])
-def test_both_evaluate_leaves_by_patterns_alike(merging: bool, variant: str, where: str) -> None:
+def test_both_evaluate_leaves_by_patterns_alike(variant: str, merging: bool, where: str) -> None:
     position = POSITIONS[where]
     network = network_on(position.rules)
     switches = PLAIN._replace(won=verbs.WON, **VARIANTS[variant])
-    if merging and switches.shared:
-        pytest.skip("threads do not merge transpositions")
     fast = compiled(position, switches, 150, 1, 2000, merging, network)
     slow = textbook(position, switches, 150, 1, 2000, merging, network)
     assert fast[1:] == slow[1:]
