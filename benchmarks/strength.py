@@ -1,9 +1,8 @@
 """Mistakes of all strong agents at equal time, on Pons's six sets and our test set, in one run.
 
 A mistake is a column with a worse result (win, draw, loss) than the position has. Whether a chosen
-column is one, the solver decides afterwards, outside the clock. All agents use one thread. Where
-OpenSpiel is installed, its C++ MCTS is a peer; its simulations are fixed to the number that it
-makes in the time, which the table shows.
+column is one, the solver decides afterwards, outside the clock. All agents use one thread;
+OpenSpiel's C++ MCTS is a peer.
 
     python benchmarks/strength.py --sets DIR [--budgets 1ms,10ms,100ms] [--count N] [--json FILE]
 
@@ -27,8 +26,15 @@ from fourlab.solver import Solver
 from fourlab.training.test_set import solved_positions
 
 SETS = ("L3_R1", "L2_R1", "L2_R2", "L1_R1", "L1_R2", "L1_R3")
-AGENTS = ("anytime", "patterns", "alphazero", "perfect", "mcts")
-PEER = "OpenSpiel C++ MCTS"
+AGENTS = (
+    "anytime",
+    "patterns",
+    "mcts:leaves=patterns",
+    "mcts",
+    "alphazero",
+    "perfect",
+    "openspiel-mcts",
+)
 Question = tuple[Position, Result]
 """A position and its result for the side to move."""
 Chooser = Callable[[Position, int], int]
@@ -77,36 +83,6 @@ def ours(spec: str, seconds: float) -> Chooser:
     )
 
 
-def openspiel(seconds: float) -> tuple[Chooser, str]:
-    """Return OpenSpiel's C++ MCTS with as many simulations as fit into the time on average."""
-    import pyspiel
-
-    game = pyspiel.load_game("connect_four")
-
-    def choose(position: Position, seed: int, simulations: int) -> int:
-        state = game.new_initial_state()
-        for column in position.moves or ():
-            state.apply_action(column)
-        bot = pyspiel.MCTSBot(
-            game,
-            pyspiel.RandomRolloutEvaluator(1, seed),
-            2.0,
-            simulations,
-            1000,
-            True,
-            seed,
-            False,
-            pyspiel.ChildSelectionPolicy.UCT,
-        )
-        return int(bot.step(state))
-
-    trial = 2000
-    before = time.perf_counter()
-    choose(Position("44"), 0, trial)
-    simulations = max(2, round(trial * seconds / (time.perf_counter() - before)))
-    return lambda position, seed: choose(position, seed, simulations), f"{simulations:,}"
-
-
 def seconds_of(budget: str) -> float:
     """Parse 10ms or 1s."""
     return float(budget[:-2]) / 1000 if budget.endswith("ms") else float(budget[:-1])
@@ -143,7 +119,7 @@ def main() -> None:
     parser.add_argument("--sets", type=Path, required=True, help="folder of Pons's files")
     parser.add_argument("--only", nargs="+", default=["960", *SETS], help="sets to use")
     parser.add_argument("--budgets", default="1ms,10ms,100ms")
-    parser.add_argument("--agents", nargs="+", default=[*AGENTS, PEER])
+    parser.add_argument("--agents", nargs="+", default=AGENTS)
     parser.add_argument("--count", type=int, default=1000, help="positions per set")
     parser.add_argument("--json", type=Path, help="also write the results to this file")
     arguments = parser.parse_args()
@@ -152,25 +128,18 @@ def main() -> None:
         questions = (
             own_set(min(arguments.count, 960))
             if name == "960"
-            # Their moves are needed for OpenSpiel, which has no other way to set up a position.
             else read_set(arguments.sets / f"Test_{name}", arguments.count)
         )
         for budget in arguments.budgets.split(","):
             for agent in arguments.agents:
-                simulations = ""
-                if agent == PEER:
-                    if name == "960":  # positions without their moves
-                        continue
-                    choose, simulations = openspiel(seconds_of(budget))
-                else:
-                    choose = ours(agent, seconds_of(budget))
+                choose = ours(agent, seconds_of(budget))
                 row = {"set": name, "agent": agent, "budget": budget, **measure(choose, questions)}
-                rows.append({**row, "simulations": simulations})
+                rows.append(row)
                 print(
                     f"{name:6} {budget:>6}  {agent:20} {row['mistakes']:4} of {row['positions']}"
                     f"  {row['mistakes'] / row['positions']:6.2%}"
                     f" [{row['low']:.2%}, {row['high']:.2%}]"
-                    f"  {row['ms']:7.2f} ms, 99 % {row['ms_99']:.2f}  {simulations}",
+                    f"  {row['ms']:7.2f} ms, 99 % {row['ms_99']:.2f}",
                     flush=True,
                 )
     if arguments.json:
