@@ -142,6 +142,9 @@ def test_mcnemars_test_by_hand() -> None:
     # Twelve pairs differ, ten in favour of the first: 2 (1 + 12 + 66) / 4096.
     assert mcnemar(10, 2) == pytest.approx(158 / 4096)
     assert mcnemar(0, 0) == 1
+    # Beyond the range of floating-point numbers; the normal approximation with a correction for
+    # continuity has 4.45 standard deviations.
+    assert mcnemar(900, 1100) == pytest.approx(2 * 4.29e-6, rel=0.02)
     assert mcnemar(3, 3) == 1
     assert larger_paired_share(10, 2, 100, 15).answer == Answer.AGREES
     assert larger_paired_share(9, 3, 100, 10).answer == Answer.CANNOT_TELL

@@ -103,7 +103,7 @@ def mcnemar(only_one: int, only_other: int) -> float:
     """Return the two-sided p-value of McNemar's exact test."""
     differing = only_one + only_other
     fewer = min(only_one, only_other)
-    tail = math.fsum(math.comb(differing, count) for count in range(fewer + 1)) / 2**differing
+    tail = sum(math.comb(differing, count) for count in range(fewer + 1)) / 2**differing
     return float(min(1.0, 2 * tail))
 
 
