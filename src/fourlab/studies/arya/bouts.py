@@ -11,7 +11,6 @@ from fourlab.arena.statistics import wilson
 from fourlab.arena.store import StoredGame
 from fourlab.arena.tournament import GamePlayer, Player, Tournament
 from fourlab.reporting.figures import COLOURS, REPORTED_COLOUR, Axes, Figure, frame, panels
-from fourlab.studies.bhat.comparisons import same_trained_counts
 from fourlab.studies.claims import (
     Answer,
     Claim,
@@ -32,6 +31,7 @@ from fourlab.studies.verdicts import (
     half_of_decided,
     same_counts,
     same_trained,
+    same_trained_counts,
 )
 from fourlab.studies.workbench import Part, Picture, Table, Workbench, completed
 
