@@ -43,7 +43,7 @@ POINTS = 15
 """Margin in percentage points: the thesis's hundred games cannot show a smaller difference."""
 TRAINED_POINTS = 25
 """The margin between trainings of networks: the largest that a share may have."""
-TRUE_MEANS = "True means that the player named first wins at least half of the games not drawn"
+TRUE_MEANS = "True asks whether the player named first is the better one"
 
 
 class Score(NamedTuple):
@@ -407,7 +407,7 @@ def _draw(
     for place, (name, games) in enumerate(played.items()):
         counts = range(1, len(games) + 1)
         totals = [score(games[:count], bout.scored_player) for count in counts]
-        # Colour tells the reading, the line style the outcome.
+        # Colours stand for readings, line styles for outcomes.
         for outcome, line in enumerate(("-", "--", ":")):
             running.plot(
                 counts,
