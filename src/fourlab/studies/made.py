@@ -106,9 +106,14 @@ def _why_not_full(experiment: Experiment, scale: str) -> str:
         return ""
     seconds = experiment.seconds[SCALES.index("full")]
     if seconds < HOUR:
-        return f"full scale takes about {max(1, round(seconds / 60))} minutes and was not run"
-    hours = round(seconds / HOUR)
-    return f"full scale takes about {hours} {'hour' if hours == 1 else 'hours'} on two cores"
+        return f"full scale takes about {_counted(seconds / 60, 'minute')} and was not run"
+    return f"full scale takes about {_counted(seconds / HOUR, 'hour')} on two cores"
+
+
+def _counted(number: float, noun: str) -> str:
+    """Return a number, at least 1, with its noun: 1 hour, 2 hours."""
+    whole = max(1, round(number))
+    return f"{whole} {noun}" if whole == 1 else f"{whole} {noun}s"
 
 
 def from_json(stored: Any) -> Made:
