@@ -15,7 +15,8 @@ from fourlab.errors import UserError
 from fourlab.files import read_bounded
 
 MEGABYTE = 1024 * 1024
-# The largest files that are read, by kind. With these limits, reading a file takes at most 300 MB.
+# The largest files that are read, by kind. With these limits, reading a file takes at most 300 MB,
+# and reading stored work at most MAX_WORK_VALUES / MAX_VALUES times as much.
 MAX_TOML_BYTES = 2 * MEGABYTE
 """Tournaments, settings and the configurations of runs."""
 MAX_MANIFEST_BYTES = 4 * MAX_TOML_BYTES
@@ -29,6 +30,10 @@ MAX_POSITIONS_BYTES = 16 * MEGABYTE
 """Files of positions, one per line."""
 MAX_VALUES = 1_000_000
 """Most tables, lists and values in a JSON text."""
+MAX_WORK_BYTES = 64 * MEGABYTE
+"""Stored work of a study, which is read when the study is resumed."""
+MAX_WORK_VALUES = 6_000_000
+"""The same in stored work: 150,000 searches of seven columns have 3.3 million."""
 MAX_TOML_VALUES = 200_000
 """The same in a TOML text, whose parser is slower: this many take seconds."""
 MAX_DESCRIPTION_BYTES = 256 * 1024
@@ -73,15 +78,15 @@ def parse_toml(text: str, source: object) -> dict[str, Any]:
     return data
 
 
-def read_json(file: Path, max_bytes: int = MAX_MANIFEST_BYTES) -> Any:
+def read_json(file: Path, max_bytes: int = MAX_MANIFEST_BYTES, max_values: int = MAX_VALUES) -> Any:
     """Return the contents of a JSON file."""
-    return parse_json(_text_of(file, "JSON", max_bytes), file)
+    return parse_json(_text_of(file, "JSON", max_bytes), file, max_values)
 
 
-def parse_json(text: str, source: object) -> Any:
+def parse_json(text: str, source: object, max_values: int = MAX_VALUES) -> Any:
     """Return the contents of a JSON text; `source` is the subject of error messages."""
-    if sum(map(text.count, ",[{")) > MAX_VALUES:
-        raise UserError(f"{source} has more than {MAX_VALUES:,} values")
+    if sum(map(text.count, ",[{")) > max_values:
+        raise UserError(f"{source} has more than {max_values:,} values")
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:

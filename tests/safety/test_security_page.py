@@ -91,6 +91,8 @@ FOLDERS = [
     f"| `manifest.json` | {megabytes(parsing.MAX_MANIFEST_BYTES)} |",
     f"| `results.json`, `metrics.jsonl` | {megabytes(parsing.MAX_RESULTS_BYTES)} |",
     f"| values in one JSON file | {parsing.MAX_VALUES:,} |",
+    "| stored work of a study, `work/*/*.json` | "
+    f"{megabytes(parsing.MAX_WORK_BYTES)}, {parsing.MAX_WORK_VALUES:,} values |",
     f"| levels of tables and lists | {parsing.MAX_DEPTH} |",
     f"| whole numbers | {parsing.MOST.bit_length() + 1} bits |",
     f"| files of positions | {megabytes(parsing.MAX_POSITIONS_BYTES)}, "

@@ -1,19 +1,14 @@
-"""The tests behind the verdicts on Bhat's curves, trainings and sweeps."""
+"""The tests behind the verdicts on Bhat's curves and sweeps."""
 
 import numpy as np
 import pytest
 from scipy.stats import kruskal
 
 from fourlab.studies.bhat import comparisons
-from fourlab.studies.claims import Answer, Counts
+from fourlab.studies.claims import Answer
 from fourlab.studies.verdicts import larger_paired
 
 RUNS = 400
-
-
-def counts_of(rng: np.random.Generator, games: int, shares: tuple[float, ...]) -> Counts:
-    lost, won, drawn = rng.multinomial(games, shares).tolist()
-    return Counts({"MC_n": lost, "Q": won, "draw": drawn})
 
 
 def test_equal_curves_agree_and_others_differ() -> None:
@@ -67,30 +62,6 @@ def test_the_power_to_see_one_share_off_is_that_of_simulated_bars() -> None:
         seen += comparisons.varies(cells, 8).answer == Answer.AGREES
     power = comparisons.varies([(420, 600)] * 14, 8).power
     assert power == pytest.approx(seen / RUNS, abs=0.08)
-
-
-def test_equality_of_trainings_of_the_same_kind_is_seldom_rejected() -> None:
-    rng = np.random.default_rng(1)
-    shares = (0.5, 0.1, 0.4)
-    rejected = 0
-    for _ in range(RUNS):
-        reported = counts_of(rng, 500, shares)
-        ours = [counts_of(rng, 2000, shares) for _ in range(4)]
-        verdict = comparisons.same_trained_counts(reported, ours, 10)
-        assert verdict.p is not None
-        rejected += verdict.p < 0.05
-        assert verdict.answer != Answer.DIFFERS, "chance does not move ten points"
-    assert rejected / RUNS == pytest.approx(0.05, abs=0.03)
-
-
-def test_trainings_that_differ_widen_the_comparison() -> None:
-    reported = Counts({"MC_n": 320, "Q": 130, "draw": 50})
-    alike = [Counts({"MC_n": 500, "Q": 400, "draw": 100})] * 3
-    apart = [Counts({"MC_n": lost, "Q": 900 - lost, "draw": 100}) for lost in (300, 500, 700)]
-    assert comparisons.same_trained_counts(reported, alike, 10).answer == Answer.DIFFERS
-    assert comparisons.same_trained_counts(reported, apart, 10).answer == Answer.CANNOT_TELL
-    with pytest.raises(ValueError, match="three"):
-        comparisons.same_trained_counts(reported, alike[:2], 10)
 
 
 def test_settings_matter_only_if_their_runs_agree_with_each_other() -> None:

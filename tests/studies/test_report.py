@@ -1,19 +1,25 @@
 """The results of a run: damaged work files, and what a resumed run does."""
 
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
 from fourlab.errors import UserError
+from fourlab.jobs.job import Session
 from fourlab.jobs.run import Run, open_run
 from fourlab.reporting.figures import panels
+from fourlab.studies import job, made
 from fourlab.studies.catalogue import all_experiments, items_named
 from fourlab.studies.claims import Claim, Source
 from fourlab.studies.findings import of_items
 from fourlab.studies.job import StudyJob, read_job
 from fourlab.studies.report import check_work, load_parts, save_parts, write_reports
-from fourlab.studies.workbench import Picture, Table
+from fourlab.studies.workbench import Part, Picture, Table, Workbench
 
 
 def a_run(folder: Path, *names: str, seed: int = 0) -> Run:
@@ -94,6 +100,46 @@ def test_a_resumed_run_does_what_it_began_before_its_experiments_were_on_record(
     resumed = [experiment.name for experiment in read_job(run.config).chosen(run)]
     assert resumed == ["000-exact", "001-table-5", "003-figure-1"]
     assert [experiment.name for experiment in requested.chosen(run)] == ["001-table-5"]
+
+
+def test_numbers_that_are_judged_again_keep_the_program_that_made_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = a_run(tmp_path)
+    experiment = replace(all_experiments()["004-theory"], function="tiny:conduct")
+    tiny = ModuleType("fourlab.studies.tiny")
+
+    def conduct(bench: Workbench) -> Iterator[Part]:
+        yield Claim("n", "a number", "1", Source.TEXT, faithful=bench.calculate("n", lambda: "2"))
+
+    monkeypatch.setattr(tiny, "conduct", conduct, raising=False)
+    monkeypatch.setitem(sys.modules, "fourlab.studies.tiny", tiny)
+    monkeypatch.setattr(job, "all_experiments", lambda: {experiment.name: experiment})
+    program = {"created": "2026-11-18T08:00:00", "versions": {}, "machine": "one"}
+    work = run.folder / "work" / experiment.name
+
+    def completed(commit: str) -> made.Made:
+        monkeypatch.setattr(made, "environment", lambda: {**program, "commit": commit})
+        session = Session()
+        assert StudyJob((experiment.name,), "smoke").work(run, session) is not None
+        session.close()
+        return made.of_experiment(run, experiment)
+
+    assert (completed("first").commit, completed("second").commit) == ("first", "first")
+    # Without its parts, an experiment judges its stored numbers again.
+    (work / "found.json").unlink()
+    assert completed("first").judged == ""
+    (work / "found.json").unlink()
+    again = completed("second")
+    assert (again.commit, again.judged_commit, again.judged) == (
+        "first",
+        "second",
+        program["created"],
+    )
+    for name in ("found.json", "n.json"):
+        (work / name).unlink()
+    new = completed("third")
+    assert (new.commit, new.judged_commit, new.judged) == ("third", None, "")
 
 
 @pytest.mark.parametrize("experiments", [[["x"]], [{"x": 1}], [1], "000-exact", {}, None, 7])

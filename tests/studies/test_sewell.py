@@ -103,6 +103,7 @@ def test_every_item_of_the_report_is_covered() -> None:
     }
     assert [item.name for item in items_of("sewell")] == [
         "experiment-1",
+        "experiment-2",
         *(f"figure-{number}" for number in (1, 2, 3, 4)),
         "experiment-3",
     ]

@@ -37,6 +37,7 @@ from fourlab.studies.verdicts import (
     same_paired_share,
     same_share,
     same_trained,
+    same_trained_counts,
     typical,
 )
 
@@ -365,6 +366,35 @@ def test_training_variance_widens_the_comparison() -> None:
     assert alike.answer == Answer.AGREES
     with pytest.raises(ValueError, match="at least three"):
         same_trained(0.81, 100, [0.8, 0.9], 0.2)
+
+
+def counts_of(rng: np.random.Generator, games: int, shares: tuple[float, ...]) -> Counts:
+    lost, won, drawn = rng.multinomial(games, shares).tolist()
+    return Counts({"MC_n": lost, "Q": won, "draw": drawn})
+
+
+def test_equality_of_trainings_of_the_same_kind_is_seldom_rejected() -> None:
+    rng = np.random.default_rng(1)
+    shares = (0.5, 0.1, 0.4)
+    rejected = 0
+    for _ in range(400):
+        reported = counts_of(rng, 500, shares)
+        ours = [counts_of(rng, 2000, shares) for _ in range(4)]
+        verdict = same_trained_counts(reported, ours, 10)
+        assert verdict.p is not None
+        rejected += verdict.p < 0.05
+        assert verdict.answer != Answer.DIFFERS, "chance does not move ten points"
+    assert rejected / 400 == pytest.approx(0.05, abs=0.03)
+
+
+def test_trainings_that_differ_widen_the_comparison() -> None:
+    reported = Counts({"MC_n": 320, "Q": 130, "draw": 50})
+    alike = [Counts({"MC_n": 500, "Q": 400, "draw": 100})] * 3
+    apart = [Counts({"MC_n": lost, "Q": 900 - lost, "draw": 100}) for lost in (300, 500, 700)]
+    assert same_trained_counts(reported, alike, 10).answer == Answer.DIFFERS
+    assert same_trained_counts(reported, apart, 10).answer == Answer.CANNOT_TELL
+    with pytest.raises(ValueError, match="three"):
+        same_trained_counts(reported, alike[:2], 10)
 
 
 def test_at_least_half_and_more_over_trainings() -> None:

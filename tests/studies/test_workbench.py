@@ -14,6 +14,7 @@ from fourlab.jobs.executors.local import Local
 from fourlab.jobs.executors.threads import Threads
 from fourlab.jobs.kinds import job_of
 from fourlab.jobs.run import Run
+from fourlab.parsing import MAX_MANIFEST_BYTES, MAX_VALUES
 from fourlab.studies.catalogue import Experiment, all_experiments, chosen
 from fourlab.studies.claims import Claim, Source
 from fourlab.studies.job import _conduct
@@ -83,6 +84,23 @@ def test_a_failing_repetition_is_one_line_without_tracebacks(
     assert capfd.readouterr().err == ""
     # What was done before is kept.
     assert json.loads((tmp_path / "quotients.json").read_text()) == {"0": -1, "1": -1, "2": -1}
+
+
+def many_values(number: int) -> list[float]:
+    """Return as many values as thousands of searches have."""
+    return [number + 0.123456] * 400_000
+
+
+def test_work_of_full_scale_can_be_read_again(tmp_path: Path) -> None:
+    done = bench(tmp_path).repeat("many", many_values, 3)
+    assert sum(map(len, done)) > MAX_VALUES
+    assert (tmp_path / "many.json").stat().st_size > MAX_MANIFEST_BYTES
+    again = Workbench(tmp_path, "full", {}, 0, Threads(1), computes)
+    assert again.repeat("many", many_values, 3) == done
+
+
+def computes(*progress: object) -> None:
+    raise AssertionError("stored work was computed again")
 
 
 @pytest.mark.parametrize("content", [b"{", b"\xff", b""])

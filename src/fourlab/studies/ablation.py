@@ -394,7 +394,6 @@ def _answer(row: Row) -> str:
         return ""
     if row.verdict is None:
         return "no verdict"
-    # The test is one-sided, so that it may see a gain whose two-sided interval includes 0.
     p = "" if row.verdict.p is None else f" ({p_in_words(row.verdict.p)})"
     return f"{WORDS[row.verdict.answer]}{p}"
 

@@ -190,13 +190,17 @@ def chosen(names: list[str]) -> list[Experiment]:
             own_items = items.get(number, ())
             if name in {f"figure-{figure}" for item in own_items for figure in item.missing}:
                 raise UserError(f"{SOURCES[AUTHOR_OF[number]].authors}'s report has no {name}")
-            hint = _hint(name, number)
+            hint = _hint(name, number, following or "")
             raise UserError(f"there is no experiment {name!r}; {hint}fourlab study list shows all")
     return [experiment for full, experiment in catalogue.items() if full in selected]
 
 
-def _hint(name: str, number: str) -> str:
-    """Return what an unknown name may mean; `number` is of the report named before, if any."""
+def _hint(name: str, number: str, following: str) -> str:
+    """Return what an unknown name may mean.
+
+    `number` is that of the report named before, if any; `following` is the next word.
+    """
+    name = name.lower()
     titles: dict[str, list[str]] = {}
     for report, author in AUTHOR_OF.items():
         own = [full for full in all_experiments() if full.startswith(f"{report}-")]
@@ -204,9 +208,15 @@ def _hint(name: str, number: str) -> str:
         shown = [item for entry in items_of(author) for item in sorted(entry.names)]
         for item in dict.fromkeys([*within, *shown]):
             titles.setdefault(item, []).append(f"{author} {item}")
+    # Two words for one: figure 44.
+    joined = f"{name}-{following}"
+    if joined in titles:
+        name = joined
     near: list[str] = []
     if number:
         own = [item for item, named in titles.items() if f"{AUTHOR_OF[number]} {item}" in named]
+        if name in own:
+            return f"did you mean {AUTHOR_OF[number]} {name}? "
         near = [
             f"{AUTHOR_OF[number]} {item}"
             for item in difflib.get_close_matches(name, own, cutoff=0.5)
@@ -216,6 +226,8 @@ def _hint(name: str, number: str) -> str:
     if not near:
         options = [*all_experiments(), *SOURCES, *AUTHOR_OF, *titles, *OTHER_WORDS]
         close = difflib.get_close_matches(name, options, n=2, cutoff=0.5)
+        if name in options:
+            close = [name]
         # A dictionary drops duplicates and keeps the order, best first.
         near = list(dict.fromkeys(title for one in close for title in titles.get(one, [one])))
         near = near[:MOST_HINTS]

@@ -3,14 +3,25 @@
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 from fourlab.errors import UserError
+from fourlab.jobs.executors import Executor
 from fourlab.jobs.job import Progress, Session
 from fourlab.jobs.run import Run
 from fourlab.studies.catalogue import SCALES, Experiment, all_experiments, title_of
 from fourlab.studies.forest import with_picture
-from fourlab.studies.report import check_work, lacks_figures, load_parts, save_parts, write_reports
+from fourlab.studies.made import MADE
+from fourlab.studies.report import (
+    BEGUN,
+    FOUND,
+    check_work,
+    lacks_figures,
+    load_parts,
+    save_parts,
+    write_reports,
+)
 from fourlab.studies.workbench import Part, Stopped, Workbench, without_verdicts
 
 UNFIT = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
@@ -65,7 +76,7 @@ class StudyJob:
         if self.resumed:
             # Older versions did not record the requested experiments, but their work folders
             # show which ones were begun.
-            requested |= {file.parent.name for file in run.folder.glob("work/*/begun.json")}
+            requested |= {file.parent.name for file in run.folder.glob(f"work/*/{BEGUN}")}
         return [experiment for name, experiment in all_experiments().items() if name in requested]
 
     def work(self, run: Run, session: Session) -> dict[str, Any] | None:
@@ -85,20 +96,47 @@ class StudyJob:
                 # Figures that an earlier run could not draw are drawn from its stored work.
                 if load_parts(run, name) is not None and not lacks_figures(run, name):
                     continue
-                bench = Workbench(
-                    run.folder / "work" / name,
-                    self.scale,
-                    experiment.sizes[self.scale],
-                    self.seed,
-                    executor,
-                    progress_of(session, f"{title_of(experiment)} ({number}/{len(chosen)})"),
-                    self.by_clock,
-                )
-                save_parts(run, experiment, _conduct(experiment, bench))
+                title = f"{title_of(experiment)} ({number}/{len(chosen)})"
+                self._complete(run, experiment, executor, progress_of(session, title))
             finished = True
         # A stopped job still gets pages, with the experiments that are complete.
         results = write_reports(run)
         return results if finished else None
+
+    def _complete(
+        self,
+        run: Run,
+        experiment: Experiment,
+        executor: Executor,
+        on_progress: Callable[[str, int, int, str], None],
+    ) -> None:
+        """Run an experiment and store its parts, with the program that computed its numbers."""
+        folder = run.folder / "work" / experiment.name
+        # Without stored numbers there is nothing that could only be judged again.
+        is_new = not has_numbers(folder)
+        computed = set[str]()
+
+        def watched(piece: str, done: int, total: int, unit: str) -> None:
+            # A workbench reports what it computes, not what it reads.
+            computed.add(piece)
+            on_progress(piece, done, total, unit)
+
+        bench = Workbench(
+            folder,
+            self.scale,
+            experiment.sizes[self.scale],
+            self.seed,
+            executor,
+            watched,
+            self.by_clock,
+        )
+        parts = _conduct(experiment, bench)
+        save_parts(run, experiment, parts, worked=is_new or bool(computed))
+
+
+def has_numbers(folder: Path) -> bool:
+    """Return whether an experiment's work folder has more than what this module writes there."""
+    return any(file.name not in (BEGUN, FOUND, MADE) for file in folder.glob("*"))
 
 
 def progress_of(session: Session, title: str) -> Callable[[str, int, int, str], None]:
@@ -120,7 +158,7 @@ def conduct(experiment: Experiment, bench: Workbench) -> list[Part]:
 
 def _conduct(experiment: Experiment, bench: Workbench) -> list[Part]:
     """Run an experiment; raise UserError if it cannot use the work that an earlier session left."""
-    began_before = any(file.name != "begun.json" for file in bench.folder.glob("*"))
+    began_before = any(file.name != BEGUN for file in bench.folder.glob("*"))
     try:
         return conduct(experiment, bench)
     except (UserError, Stopped):

@@ -66,11 +66,22 @@ def of_run(run: Run) -> Made:
     return Made(config["scale"], config["seed"], bool(config.get("time", False)))
 
 
-def record(run: Run, name: str) -> None:
-    """Put on record when and by which program an experiment of a run was completed."""
+def record(run: Run, name: str, worked: bool = True) -> None:
+    """Put on record when and by which program an experiment of a run was completed.
+
+    `worked` tells whether anything was computed. If not, the numbers are those of an earlier
+    program, which stays on record; this one has only judged them again.
+    """
     file = run.folder / "work" / name / MADE
+    now = environment()
+    if file.exists() and not worked:
+        before = read_json(file, dict)
+        program = ("commit", "versions")
+        if all(before.get(name) == now[name] for name in program):
+            return
+        now = {**before, "judged": now["created"], "judged_commit": now["commit"]}
     file.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(file, json.dumps(environment()).encode())
+    write_atomically(file, json.dumps(now).encode())
 
 
 def of_experiment(run: Run, experiment: Experiment) -> Made:
@@ -83,6 +94,8 @@ def of_experiment(run: Run, experiment: Experiment) -> Made:
         {
             **common.as_json(),
             **{name: made.get(name) for name in ("created", "commit", "machine", "versions")},
+            "judged": made.get("judged", ""),
+            "judged_commit": made.get("judged_commit"),
             "why_not_full": _why_not_full(experiment, common.scale),
         }
     )
@@ -93,9 +106,14 @@ def _why_not_full(experiment: Experiment, scale: str) -> str:
         return ""
     seconds = experiment.seconds[SCALES.index("full")]
     if seconds < HOUR:
-        return f"full scale takes about {max(1, round(seconds / 60))} minutes and was not run"
-    hours = round(seconds / HOUR)
-    return f"full scale takes about {hours} {'hour' if hours == 1 else 'hours'} on two cores"
+        return f"full scale takes about {_counted(seconds / 60, 'minute')} and was not run"
+    return f"full scale takes about {_counted(seconds / HOUR, 'hour')} on two cores"
+
+
+def _counted(number: float, noun: str) -> str:
+    """Return a number, at least 1, with its noun: 1 hour, 2 hours."""
+    whole = max(1, round(number))
+    return f"{whole} {noun}" if whole == 1 else f"{whole} {noun}s"
 
 
 def from_json(stored: Any) -> Made:

@@ -183,7 +183,7 @@ def _source(author: str, claims: Sequence[Claim]) -> Iterator[Block]:
     )
     origins = Counter(claim.source for claim in claims if claim.reported != "")
     counted = ", ".join(f"{origins[one]} {one}" for one in Source if origins[one])
-    provenance = f" Sources of the reported values: {counted}. All others are ours."
+    provenance = f" Sources of the reported values: {counted}. All other numbers are ours."
     tests = [verdict.test for claim in claims for verdict in claim.verdicts().values()]
     match = (
         " That one player beats another holds if it wins more than half of the games that are not "
@@ -294,7 +294,8 @@ def _experiment(
     command = made.command(experiment) if made else f"fourlab study {title_of(experiment)}"
     numbers = f" · [numbers](data/{item}-claims.csv)" if claims else ""
     yield Paragraph(f"`{command}`{numbers}")
-    yield Paragraph(f"The report: {experiment.claim}")
+    lead = "The report: " if experiment.document in AUTHOR_OF else ""
+    yield Paragraph(f"{lead}{experiment.claim}")
     if experiment.changed:
         yield Paragraph(f"Changed after numbers were seen: {experiment.changed}")
     titles = statement_titles(FOLDERS[experiment.document])

@@ -21,12 +21,17 @@ from fourlab.version import __version__
 
 FOUND = "found.json"
 """The file in an experiment's work folder that holds its parts, written when it is complete."""
+BEGUN = "begun.json"
+"""The file there that says with which sizes and by which version the experiment was begun."""
 
 
-def save_parts(run: Run, experiment: Experiment, parts: Iterable[Part]) -> None:
+def save_parts(
+    run: Run, experiment: Experiment, parts: Iterable[Part], worked: bool = True
+) -> None:
     """Write an experiment's figures and CSV data, and finally the list of all its parts.
 
-    Without matplotlib, figures are omitted but their data are written.
+    Without matplotlib, figures are omitted but their data are written. `worked` tells whether
+    numbers were computed for these parts, or only those of earlier work were judged again.
     """
     home = home_of(run, experiment.document)
     kept: list[dict[str, Any]] = []
@@ -40,7 +45,7 @@ def save_parts(run: Run, experiment: Experiment, parts: Iterable[Part]) -> None:
                 _write(home / "figures" / f"{name}.svg", drawing)
     for name, content in data_files(experiment, kept).items():
         _write(home / "data" / name, content)
-    made.record(run, experiment.name)
+    made.record(run, experiment.name, worked)
     _write(
         run.folder / "work" / experiment.name / FOUND,
         json.dumps(kept, ensure_ascii=False).encode(),
@@ -81,7 +86,7 @@ def check_work(run: Run, experiment: Experiment) -> None:
 
     Its old and new results must not be mixed. Work that has not begun is put on record.
     """
-    file = run.folder / "work" / experiment.name / "begun.json"
+    file = run.folder / "work" / experiment.name / BEGUN
     sizes = dict(experiment.sizes[run.config["scale"]])
     # Through JSON, so that tuples compare equal to the lists that are read back.
     now = json.loads(json.dumps({"fourlab": __version__, "size": sizes}))

@@ -12,7 +12,9 @@ from fourlab.arena.statistics import wilson
 from fourlab.studies.claims import Answer, Counts, Verdict
 from fourlab.studies.compare import (
     NORMAL,
+    chi_squared_tail,
     direction_power,
+    equivalence_power,
     moments,
     student_quantile,
     student_tail,
@@ -127,6 +129,51 @@ def same_trained(value: float, of: int, values: Sequence[float], margin: float) 
     difference = Difference(100 * (middle - value), 100 * error, len(values) - 1)
     test = f"t-test over {len(values)} trainings"
     return within_error(test, difference, 100 * margin, unit=POINTS_UNIT)
+
+
+def same_trained_counts(
+    reported: Counts, trained: Sequence[Counts], points: float, what: str = "trainings"
+) -> Verdict:
+    """Compare the results of one trained learner with those of several trainings of ours.
+
+    Pearson's statistic for all outcomes at once, with the variance of training added to that of the
+    games. How much the former is follows from how much more our trainings differ than games alone
+    would make them.
+    """
+    _check_trainings(trained)
+    # Only outcomes that occur at all; int64[trainings, outcomes]
+    names = [name for name in reported.counts if reported.counts[name] or _total(trained, name)]
+    ours = np.array([[counts.counts[name] for name in names] for counts in trained])
+    games = ours.sum(axis=1)
+    # Half a count more: an outcome that we did not see may still be possible.
+    pooled = (ours.sum(axis=0) + 0.5) / (ours.sum() + 0.5 * len(names))
+    freedom = len(names) - 1
+    between = sum(
+        of * _pearson(row / of, ours.sum(axis=0) / ours.sum(), pooled)
+        for row, of in zip(ours, games, strict=True)
+    )
+    excess = max(0.0, between / (freedom * (len(trained) - 1)) - 1)
+    # In units of the variance of one game.
+    training = excess / float(np.mean(games))
+    error = 1 / reported.n + training + (1 / float(np.mean(games)) + training) / len(trained)
+    shares = np.array([reported.counts[name] for name in names]) / reported.n
+    statistic = _pearson(shares, ours.sum(axis=0) / ours.sum(), pooled) / error
+    p = chi_squared_tail(statistic, freedom)
+    test = f"chi-squared test with the variance of {len(trained)} {what}"
+    intervals: dict[str, tuple[float, float, float]] = {}
+    missed = 0.0
+    for place, name in enumerate(names):
+        share_error = 100 * math.sqrt(error * pooled[place] * (1 - pooled[place]))
+        ours_share = float(ours.sum(axis=0)[place] / ours.sum())
+        difference = Difference(
+            100 * (ours_share - float(shares[place])), share_error, len(trained) - 1
+        )
+        intervals[name] = (difference.value, *difference.interval(1 - 2 * LEVEL))
+        power = equivalence_power(points / share_error, difference.freedom, LEVEL)
+        missed += 1 - power
+    furthest = max(intervals, key=lambda name: max(map(abs, intervals[name][1:])))
+    verdict = claimed_equal(test, p, intervals[furthest], points, max(0.0, 1 - missed))
+    return replace(verdict, outcome=furthest)
 
 
 def same_number(value: float, exact: float, margin: float, scale: Scale | None = None) -> Verdict:
@@ -379,7 +426,7 @@ def _reference(value: float, unit: str, scale: Scale | None) -> float | None:
     return None if scale is not None or unit in (POINTS_UNIT, ELO_UNIT) else value
 
 
-def _check_trainings(values: Sequence[float]) -> None:
+def _check_trainings(values: Sequence[object]) -> None:
     if len(values) < FEWEST_TRAININGS:
         raise ValueError("the spread of trainings needs at least three of them")
 
@@ -392,3 +439,12 @@ def _columns(first: Mapping[str, int], second: Mapping[str, int]) -> tuple[list[
     # A test needs two columns; one that is empty in both rows adds nothing.
     names += [name for name in first if name not in names][: max(0, 2 - len(names))]
     return [first[name] for name in names], [second[name] for name in names]
+
+
+def _total(trained: Sequence[Counts], name: str) -> int:
+    return sum(counts.counts[name] for counts in trained)
+
+
+def _pearson(one: np.ndarray, other: np.ndarray, pooled: np.ndarray) -> float:
+    """Return Pearson's distance of two distributions, for one game."""
+    return float(((one - other) ** 2 / pooled).sum())

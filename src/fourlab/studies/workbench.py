@@ -192,7 +192,7 @@ def _cause(error: Exception) -> str:
 def read_json(file: Path, kind: type = object) -> Any:
     """Return the content of a work file; raise UserError if it is damaged or not a `kind`."""
     with suppress(UserError):
-        content = parsing.read_json(file)
+        content = parsing.read_json(file, parsing.MAX_WORK_BYTES, parsing.MAX_WORK_VALUES)
         if isinstance(content, kind):
             return content
     raise UserError(f"{file} is damaged; remove it and give the command again")

@@ -11,7 +11,6 @@ from fourlab.arena.statistics import wilson
 from fourlab.arena.store import StoredGame
 from fourlab.arena.tournament import GamePlayer, Player, Tournament
 from fourlab.reporting.figures import COLOURS, REPORTED_COLOUR, Axes, Figure, frame, panels
-from fourlab.studies.bhat.comparisons import same_trained_counts
 from fourlab.studies.claims import (
     Answer,
     Claim,
@@ -32,6 +31,7 @@ from fourlab.studies.verdicts import (
     half_of_decided,
     same_counts,
     same_trained,
+    same_trained_counts,
 )
 from fourlab.studies.workbench import Part, Picture, Table, Workbench, completed
 
@@ -43,7 +43,7 @@ POINTS = 15
 """Margin in percentage points: the thesis's hundred games cannot show a smaller difference."""
 TRAINED_POINTS = 25
 """The margin between trainings of networks: the largest that a share may have."""
-TRUE_MEANS = "True means that the player named first wins at least half of the games not drawn"
+TRUE_MEANS = "True asks whether the player named first is the better one"
 
 
 class Score(NamedTuple):
@@ -407,7 +407,7 @@ def _draw(
     for place, (name, games) in enumerate(played.items()):
         counts = range(1, len(games) + 1)
         totals = [score(games[:count], bout.scored_player) for count in counts]
-        # Colour tells the reading, the line style the outcome.
+        # Colours stand for readings, line styles for outcomes.
         for outcome, line in enumerate(("-", "--", ":")):
             running.plot(
                 counts,

@@ -179,8 +179,13 @@ def _settings() -> Iterator[Part]:
     yield Table(
         "Figure 22: the hyperparameters",
         ("name", "thesis", "ours"),
-        tuple((name, listed[name], ours[name]) for name in ours),
+        tuple((name, _plain(listed[name]), _plain(ours[name])) for name in ours),
     )
+
+
+def _plain(number: float) -> float:
+    """Return 128 for 128.0."""
+    return int(number) if number == int(number) else number
 
 
 def listed_curves() -> dict[int, dict[str, list[float]]]:

@@ -1,4 +1,4 @@
-"""Tests of what Bhat compares: curves of many bars, trained learners, and sweeps of parameters.
+"""Tests of what Bhat compares: curves of many bars, and sweeps of parameters.
 
 Like those of `fourlab.studies.verdicts`, they have three answers and a margin that is fixed before
 a run.
@@ -10,20 +10,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from fourlab.studies.claims import Answer, Counts, Verdict
+from fourlab.studies.claims import Answer, Verdict
 from fourlab.studies.compare import (
     chi_squared_quantile,
     chi_squared_statistic,
     chi_squared_tail,
-    equivalence_power,
     homogeneity,
     moments,
     noncentral_tail,
     root,
 )
 from fourlab.studies.proportions import LEVEL
-from fourlab.studies.rules import Difference, claimed_equal, no_verdict, says_something
-from fourlab.studies.verdicts import FEWEST_TRAININGS
+from fourlab.studies.rules import claimed_equal, no_verdict, says_something
 
 RANK_EFFICIENCY = 0.955
 """Asymptotic efficiency of tests by ranks, 3 / pi, if values are normally distributed."""
@@ -101,52 +99,6 @@ def _omnibus(
     return Verdict(answer, test, margin, p, _power(noncentrality, freedom))
 
 
-def same_trained_counts(
-    reported: Counts, trained: Sequence[Counts], points: float, what: str = "trainings"
-) -> Verdict:
-    """Compare the results of one trained learner with those of several trainings of ours.
-
-    Pearson's statistic for all outcomes at once, with the variance of training added to that of the
-    games. How much the former is follows from how much more our trainings differ than games alone
-    would make them.
-    """
-    if len(trained) < FEWEST_TRAININGS:
-        raise ValueError("the spread of trainings needs at least three of them")
-    # Only outcomes that occur at all; int64[trainings, outcomes]
-    names = [name for name in reported.counts if reported.counts[name] or _total(trained, name)]
-    ours = np.array([[counts.counts[name] for name in names] for counts in trained])
-    games = ours.sum(axis=1)
-    # Half a count more: an outcome that we did not see may still be possible.
-    pooled = (ours.sum(axis=0) + 0.5) / (ours.sum() + 0.5 * len(names))
-    freedom = len(names) - 1
-    between = sum(
-        of * _pearson(row / of, ours.sum(axis=0) / ours.sum(), pooled)
-        for row, of in zip(ours, games, strict=True)
-    )
-    excess = max(0.0, between / (freedom * (len(trained) - 1)) - 1)
-    # In units of the variance of one game.
-    training = excess / float(np.mean(games))
-    error = 1 / reported.n + training + (1 / float(np.mean(games)) + training) / len(trained)
-    shares = np.array([reported.counts[name] for name in names]) / reported.n
-    statistic = _pearson(shares, ours.sum(axis=0) / ours.sum(), pooled) / error
-    p = chi_squared_tail(statistic, freedom)
-    test = f"chi-squared test with the variance of {len(trained)} {what}"
-    intervals: dict[str, tuple[float, float, float]] = {}
-    missed = 0.0
-    for place, name in enumerate(names):
-        share_error = 100 * math.sqrt(error * pooled[place] * (1 - pooled[place]))
-        ours_share = float(ours.sum(axis=0)[place] / ours.sum())
-        difference = Difference(
-            100 * (ours_share - float(shares[place])), share_error, len(trained) - 1
-        )
-        intervals[name] = (difference.value, *difference.interval(1 - 2 * LEVEL))
-        power = equivalence_power(points / share_error, difference.freedom, LEVEL)
-        missed += 1 - power
-    furthest = max(intervals, key=lambda name: max(map(abs, intervals[name][1:])))
-    verdict = claimed_equal(test, p, intervals[furthest], points, max(0.0, 1 - missed))
-    return replace(verdict, outcome=furthest)
-
-
 def depends(groups: Sequence[Sequence[float]], margin: float) -> Verdict:
     """Test the claim that values depend on their group, by ranks (Kruskal and Wallis, 1952).
 
@@ -171,15 +123,6 @@ def depends(groups: Sequence[Sequence[float]], margin: float) -> Verdict:
     if not says_something(margin, 1.0):
         return no_verdict(test, words)
     return _omnibus(test, words, p, max(statistic, 0.0), freedom, noncentrality)
-
-
-def _total(trained: Sequence[Counts], name: str) -> int:
-    return sum(counts.counts[name] for counts in trained)
-
-
-def _pearson(one: np.ndarray, other: np.ndarray, pooled: np.ndarray) -> float:
-    """Return Pearson's distance of two distributions, for one game."""
-    return float(((one - other) ** 2 / pooled).sum())
 
 
 def _variance(one: Cell, other: Cell) -> float:

@@ -11,7 +11,6 @@ from fourlab.arena.statistics import wilson
 from fourlab.game.position import Position
 from fourlab.reporting.figures import COLOURS, MARKS, OUTSIDE, Axes, Figure, frame, panels
 from fourlab.solver import Solver
-from fourlab.studies.bhat.comparisons import same_trained_counts
 from fourlab.studies.bhat.learner import (
     PARAMETERS,
     PRINTED,
@@ -37,7 +36,12 @@ from fourlab.studies.claims import (
     over_trainings,
 )
 from fourlab.studies.reported import reported
-from fourlab.studies.verdicts import FEWEST_TRAININGS, larger_mean, same_number
+from fourlab.studies.verdicts import (
+    FEWEST_TRAININGS,
+    larger_mean,
+    same_number,
+    same_trained_counts,
+)
 from fourlab.studies.workbench import Part, Picture, Table, Workbench
 
 OUTCOMES = ("MC_n", "Q", "draw")
@@ -88,9 +92,8 @@ TABLE_8 = _published()
 def train_and_evaluate(seed: int, size: Mapping[str, int], number: int) -> dict[str, Any]:
     """Return results, positions learned, and the mean change of a value per update.
 
-    Numbers go through JOBS, then through trainings. `size` has the wins at which training ends in
-    the text (`wins`) and in the published code (`code_wins`), the games of the corrected training
-    (`training`) and of evaluations (`games`).
+    Numbers go through JOBS, then through trainings. `size` has the wins that end a training by the
+    text (`wins`) and by the code (`code_wins`), and games: corrected `training`, evaluations.
     """
     rows, variant = JOBS[number % len(JOBS)]
     # Training and evaluation have random streams of their own.

@@ -80,7 +80,7 @@ def conduct(bench: Workbench) -> Iterator[Part]:
             f"the report's search (gao), one tree of {half:,} simulations against one of "
             f"{simulations:,}",
             (f"gao:simulations={half}", f"gao:simulations={simulations}"),
-            "no threads: it tells what half of the simulations cost the report's search",
+            "no threads: this is what half of the simulations cost the report's search",
         ),
     ):
         tally = _games(bench, f"equal-{slug}", specs)
