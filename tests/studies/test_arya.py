@@ -184,7 +184,10 @@ def test_experiment_4_takes_three_trainings(
         elif name == "experiment-4-training":
             assert claim.reproduced.test == "Welch's t-test over 3 and 3 trainings"
         else:
-            tests = ("chi-squared test with the variance of 3 trainings", "t-test over 3 trainings")
+            tests = (
+                "F-test of all outcomes with the variance of 3 trainings",
+                "t-test over 3 trainings",
+            )
             assert claim.reproduced.test in tests
         assert (claim.faithful == "") == (seeds == 0)
     if seeds:

@@ -69,7 +69,7 @@ def test_experiment_1_gets_a_verdict(tmp_path: Path) -> None:
     claim = claims(conduct("004-experiments-1-2", tmp_path, **size))["experiment-1"]
     assert claim.reproduced is not None
     assert claim.reproduced.answer == Answer.DIFFERS, "a real minimax looks four plies ahead"
-    assert claim.reproduced.test == "chi-squared test with the variance of 3 trainings"
+    assert claim.reproduced.test == "F-test of all outcomes with the variance of 3 trainings"
     assert claim.why.startswith("B18: ")
 
 

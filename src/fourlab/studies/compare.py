@@ -84,6 +84,15 @@ def student_tail(t: float, freedom: int) -> float:
     return max(0.0, 1.0 - inside)
 
 
+def f_tail(ratio: float, freedom: int, freedom_below: int) -> float:
+    """Return the probability that an F variable with 1 or 2 degrees of freedom reaches `ratio`."""
+    if freedom == 1:
+        return student_tail(math.sqrt(ratio), freedom_below)
+    if freedom == 2:
+        return (1 + 2 * ratio / freedom_below) ** (-freedom_below / 2)
+    raise ValueError("more than two degrees of freedom are not needed")
+
+
 @cache
 def student_quantile(probability: float, freedom: int) -> float:
     """Return the quantile of Student's t distribution for a probability of at least one half."""

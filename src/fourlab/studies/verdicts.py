@@ -12,9 +12,9 @@ from fourlab.arena.statistics import wilson
 from fourlab.studies.claims import Answer, Counts, Verdict
 from fourlab.studies.compare import (
     NORMAL,
-    chi_squared_tail,
     direction_power,
     equivalence_power,
+    f_tail,
     moments,
     student_quantile,
     student_tail,
@@ -138,7 +138,7 @@ def same_trained_counts(
 
     Pearson's statistic for all outcomes at once, with the variance of training added to that of the
     games. How much the former is follows from how much more our trainings differ than games alone
-    would make them.
+    would make them. Few trainings estimate it badly, so the statistic has an F distribution.
     """
     _check_trainings(trained)
     # Only outcomes that occur at all; int64[trainings, outcomes]
@@ -158,8 +158,8 @@ def same_trained_counts(
     error = 1 / reported.n + training + (1 / float(np.mean(games)) + training) / len(trained)
     shares = np.array([reported.counts[name] for name in names]) / reported.n
     statistic = _pearson(shares, ours.sum(axis=0) / ours.sum(), pooled) / error
-    p = chi_squared_tail(statistic, freedom)
-    test = f"chi-squared test with the variance of {len(trained)} {what}"
+    p = f_tail(statistic / freedom, freedom, freedom * (len(trained) - 1))
+    test = f"F-test of all outcomes with the variance of {len(trained)} {what}"
     intervals: dict[str, tuple[float, float, float]] = {}
     missed = 0.0
     for place, name in enumerate(names):
