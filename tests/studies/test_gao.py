@@ -315,18 +315,20 @@ def test_threads_are_measured_by_the_same_work(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(parallel, "processors", lambda simulations: 1.9)
     measured = parallel._speeds(400, 100, 0)
     assert list(measured) == list(parallel.WAYS)
-    for speeds in measured.values():
-        assert all(one["speed"] > 0 and one["idle"] == 1.9 for one in speeds.values())
+    for turns in measured.values():
+        assert len(turns) == parallel.TURNS
+        assert all(turn["one"] > 0 and turn["two"] > 0 for turn in turns)
+        assert {turn["idle"] for turn in turns} == {1.9}
     simulations = [spec.split("simulations=")[1].split(",")[0] for spec in specs]
     assert simulations == ["400", "400", "200", "200"]
     assert [spec.partition(",runs=")[2] for spec in specs] == ["", "", "2", "2"]
 
 
 def test_speed_is_not_measured_on_a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    for probes in ([1.3], [1.9, 1.3]):  # busy before a turn, or only after it
+    for probes in ([1.3], [1.9, 1.9, 1.3]):  # busy all the time, or only after a turn
         had = itertools.cycle(probes)
         monkeypatch.setattr(parallel, "processors", lambda simulations, had=had: next(had))
-        assert parallel._speeds(100, 100, 0) == {way: {} for way in parallel.WAYS}
+        assert parallel._speeds(100, 100, 0) == {way: [] for way in parallel.WAYS}
 
 
 def test_two_busy_threads_get_at_most_two_processors() -> None:
@@ -338,9 +340,9 @@ def test_two_busy_threads_get_at_most_two_processors() -> None:
 @pytest.mark.parametrize(("idle", "refused"), [(1.3, True), (1.95, False)])
 def test_a_busy_machine_gives_no_number(idle: float, refused: bool, tmp_path: Path) -> None:
     at_once = list[int]()
-    speeds = {"1": {"speed": 100.0, "idle": idle}, "2": {"speed": 190.0, "idle": idle}}
+    speeds = [{"one": 100.0, "two": two, "idle": idle} for two in (180.0, 190.0, 200.0)]
     if refused:
-        speeds.clear()
+        del speeds[1:]  # one usable turn is too few
 
     class Counting(Threads):
         def map(self, work: Work, items: Iterable[int]) -> Iterator[list[tuple[int, Any]]]:
@@ -363,9 +365,9 @@ def test_a_busy_machine_gives_no_number(idle: float, refused: bool, tmp_path: Pa
     assert [claim.corrected == parallel.REFUSED for claim in measured] == [refused, refused]
     if refused:
         assert all(claim.true is None for claim in (strength, *measured))
-        assert len(parts) == len(measured), "no table of speeds either"
     else:
-        assert [str(claim.corrected) for claim in measured] == ["1.90", "1.90"]
+        ratio = "1.90 [1.65, 2.15] of 3, sd 0.10"
+        assert [str(claim.corrected) for claim in measured] == [ratio, ratio]
         assert answers(measured[0]) == (None, "agrees")
 
 
