@@ -9,6 +9,7 @@ from fourlab import Position
 from fourlab.agents.alphazero.choosing import VISIT_OFFSET, Switches, schedule
 from fourlab.agents.alphazero.forest_kernel import SOLVED_CELLS
 from fourlab.evaluator import Batch, Evaluator
+from fourlab.solver import Solver
 
 F = np.float32
 
@@ -74,8 +75,11 @@ class Twin:
         """Return the immediate result, or with few empty cells that of a full search."""
         result = self.immediate_result(position)
         cells = position.rules.columns * position.rules.rows
-        if result is not None or position.mask.bit_count() + SOLVED_CELLS < cells:
+        left = cells - position.mask.bit_count()
+        if result is not None or left > max(SOLVED_CELLS, self.s.exact):
             return result
+        if left > SOLVED_CELLS:  # however many nodes it takes
+            return int(Solver(1, book=None).solve(position, weak=True).result)
         results = []
         for column in position.legal_columns():
             reply = self.exact_result(position.play(column))

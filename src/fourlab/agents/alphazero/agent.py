@@ -116,6 +116,21 @@ class AlphaZero:
         public=True,
         aliases=("proving",),
     )
+    exact: int = option(
+        0,
+        "Ask the solver, not the network, about leaves with at most this many empty cells.",
+        least=0,
+        most=62,
+        unit="cells",
+        public=True,
+    )
+    exact_nodes: int = option(
+        1000,
+        "Maximum number of solver nodes per leaf; leaves that take more go to the network.",
+        least=1,
+        most=1_000_000,
+        unit="nodes",
+    )
     temperature: float = option(
         0.0,
         "Sample columns in proportion to policy ** (1 / temperature); 0 plays the best one.",
@@ -270,6 +285,8 @@ class AlphaZero:
             proving,
             self.faithful,
             FIXES[self.fixed],
+            self.exact,
+            self.exact_nodes,
         )
         kept = self._kept.get("search")
         block = None if kept is None else _find(*kept, position)

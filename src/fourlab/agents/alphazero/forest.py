@@ -12,6 +12,8 @@ from fourlab.errors import UserError
 from fourlab.evaluator import Batch, Evaluator, evaluate_checked
 from fourlab.game.rules import Rules
 
+SOLVER_WORDS = 1 << 16
+"""Size of the solver's table in 64-bit words, 0.5 MB."""
 NO_POLICY = "this search needs an evaluator that returns logits (a policy) as well as values"
 
 
@@ -143,7 +145,8 @@ class ForestSearch:
         self.leaves = leaves
         # One block per simulation, one for the root.
         self.forest = kernels.new_forest(trees, simulations + 2, leaves, rules.geometry)
-        self.cache = new_cache(cache, rules.geometry)
+        words = SOLVER_WORDS if switches.exact else 64
+        self.cache = new_cache(cache, rules.geometry, words)
         self.evaluations = 0
         self.plan(simulations if plan is None else plan)
 

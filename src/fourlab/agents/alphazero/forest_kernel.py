@@ -37,6 +37,7 @@ from fourlab.agents.alphazero.leaves import (
     new_cache,
     slot_of,
     solve_ending,
+    solve_leaf,
 )
 from fourlab.agents.mcts.nodes import (
     CLOSED,
@@ -220,6 +221,13 @@ def simulate(
             and popcount(mask) + SOLVED_CELLS >= g.columns * g.rows
         ):
             result = DRAW - solve_ending(own, mask, g)
+        elif (
+            result == UNPROVEN
+            and s.proving
+            and depth > 0
+            and popcount(mask) + s.exact >= g.columns * g.rows
+        ):
+            result = solve_leaf(own, mask, g, s, cache)
         if result != UNPROVEN and depth == 0:
             add_proven_root(f, tree, own, mask, result, g)
             return BACKED_UP

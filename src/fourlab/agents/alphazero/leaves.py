@@ -7,9 +7,12 @@ import numpy as np
 from fourlab.agents.alphazero.choosing import Switches
 from fourlab.agents.mcts.nodes import DRAW, LOSS, UNPROVEN, WIN
 from fourlab.compiled._jit import inlined_kernel, kernel
+from fourlab.compiled.bits import popcount
 from fourlab.compiled.board import has_line, key, landing, landings, mirror
 from fourlab.compiled.threats import non_losing, winning_cells
 from fourlab.game.geometry import Geometry
+from fourlab.solver.kernel import solve
+from fourlab.solver.table import new_table
 
 HASH_MULTIPLIER = 0x1E3779B97F4A7C15
 """2^64 divided by the golden ratio, rounded to odd; the top bit is cleared to fit int64."""
@@ -21,11 +24,20 @@ class Cache(NamedTuple):
     # No position has key 0: even an empty column has a bit (bitboard.key).
     keys: np.ndarray  # int64[slots], a power of two; 0 marks an empty slot
     answers: np.ndarray  # float32[slots, columns + 1]: policy logits, value
+    table: np.ndarray  # int64[words]: the solver's transposition table (solver/table.py)
+    stop: np.ndarray  # uint8[1]: 1 would end the solver; never set
+    nodes: np.ndarray  # int64[1]: nodes that the solver has searched
 
 
-def new_cache(slots: int, g: Geometry) -> Cache:
-    """Return an empty cache; `slots` must be a power of two."""
-    return Cache(np.zeros(slots, np.int64), np.zeros((slots, g.columns + 1), np.float32))
+def new_cache(slots: int, g: Geometry, words: int = 64) -> Cache:
+    """Return an empty cache; `slots` and the `words` of the solver must be powers of two."""
+    return Cache(
+        np.zeros(slots, np.int64),
+        np.zeros((slots, g.columns + 1), np.float32),
+        new_table(words),
+        np.zeros(1, np.uint8),
+        np.zeros(1, np.int64),
+    )
 
 
 @inlined_kernel
@@ -67,6 +79,34 @@ def immediate_result(own: int, mask: int, g: Geometry, s: Switches) -> tuple[int
     if has_line(own ^ mask, g.height, g.in_a_row):
         return LOSS, 0
     return (UNPROVEN if playable else DRAW), playable
+
+
+@kernel
+def solve_leaf(own: int, mask: int, g: Geometry, s: Switches, cache: Cache) -> int:
+    """Return WIN, DRAW or LOSS for the side to move, or UNPROVEN if that takes too many nodes.
+
+    The side to move must not be able to win at once. Leaves of one search share the table.
+    """
+    left = g.columns * g.rows - popcount(mask)
+    allowed = cache.nodes[0] + s.exact_nodes
+    lower, upper = solve(
+        own,
+        mask,
+        -(left >> 1),
+        (left + 1) >> 1,
+        (-1, 1),
+        g,
+        cache.table,
+        0,
+        allowed,
+        cache.stop,
+        cache.nodes,
+    )
+    if lower > 0:
+        return WIN
+    if upper < 0:
+        return LOSS
+    return DRAW if lower == upper else UNPROVEN
 
 
 @kernel
