@@ -4,6 +4,7 @@
 # make soak   the tests that take long, and one table of what is promised and measured
 # make release  build, inspect and try what would be published
 # make docs   build the documentation as a website in site/
+# make speedrun  train from nothing to AlphaZero.jl's strength (minutes)
 # make budget sizes, start-up and compile times beside their limits
 # All make their own .venv, with uv if it can be had, else with pip, and are quick the second time.
 
@@ -23,7 +24,7 @@ COMMA := ,
 TASK := $(BIN)/python tasks.py
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run quick core-tests test all-tests kaggle soak budget check parts imports docs bench release lock warmup clean
+.PHONY: run quick core-tests test all-tests kaggle soak budget check parts imports docs bench speedrun release lock warmup clean
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.core
@@ -77,6 +78,9 @@ parts: $(VENV)/.dev
 bench: $(VENV)/.bench
 	@$(MAKE) --no-print-directory $(VENV)/.warm
 	@$(TASK) bench
+
+speedrun: $(VENV)/.core
+	@$(TASK) speedrun $(ARGS)
 
 release lock: $(VENV)/.dev
 	@$(TASK) $@ $(ARGS)

@@ -169,6 +169,11 @@ def bench(arguments: Sequence[str]) -> int:
     return 0
 
 
+def speedrun(arguments: Sequence[str]) -> int:
+    """Train from nothing to AlphaZero.jl's strength, as the current record does."""
+    return run("python", "benchmarks/speedrun.py", *arguments)
+
+
 def docs(arguments: Sequence[str]) -> int:
     """Build the documentation as a website in site/."""
     os.environ["NO_MKDOCS_2_WARNING"] = "1"
@@ -257,6 +262,7 @@ TASKS: dict[str, Task] = {
         "soak": soak,
         "budget": budget,
         "bench": bench,
+        "speedrun": speedrun,
         "docs": docs,
         "release": release,
         "lock": lock,
@@ -266,7 +272,7 @@ TASKS: dict[str, Task] = {
 }
 ANYWHERE = ("setup", "clean")
 """Tasks that need no environment."""
-WITH_THE_CORE = ("run", "warmup")
+WITH_THE_CORE = ("run", "warmup", "speedrun")
 """Tasks that need no development tools."""
 
 

@@ -354,7 +354,7 @@ def _play(
 def train(
     kind: str, *, preset: str | None = None, faithful: bool = False, **settings: Any
 ) -> "TrainingResult":
-    """Train an agent: alphazero, dqn, q or value; `fourlab settings KIND` lists the settings.
+    """Train alphazero, dqn, patterns, q or value; `fourlab settings KIND` lists the settings.
 
     Keywords are settings, which change those of the preset, and those of every run. The same call
     again resumes a stopped training. The result's `spec` is the trained agent.

@@ -24,11 +24,10 @@ from fourlab.compiled import counting as count
 from fourlab.compiled import rollouts as rollout
 from fourlab.datasets import sample
 from fourlab.game.geometry import geometry_of
-from fourlab.solver import endgame, table
-from fourlab.solver import kernel as solver
 from tests.compiled.small_run_chess import CHESS_RESULTS
 from tests.compiled.small_run_patterns import PATTERN_RESULTS
 from tests.compiled.small_run_q import Q_RESULTS
+from tests.compiled.small_run_solver import SOLVER_RESULTS
 
 g = geometry_of(5, 4, 4)
 small = geometry_of(4, 3, 3)
@@ -126,26 +125,11 @@ def tree_contents(f: forest.Forest) -> list[object]:
     return [integers.tolist(), rounded, f.trees.done.tolist(), f.trees.proof.tolist()]
 
 
-def ended() -> list[object]:
-    """Play a game to its end and return everything that was written."""
-    owns = np.zeros(12, np.int64)
-    masks = np.zeros(12, np.int64)
-    policies = np.zeros((12, 4), np.float32)
-    table = np.zeros(4 << 6, np.int64)
-    result = endgame.play_out(0, 0, small, table, owns, masks, policies, state)
-    return [result, owns.tolist(), masks.tolist(), policies.tolist()]
-
-
 f1, f2 = grown(), grown(gumbel=True)
 f_cache = leaf_kernels.new_cache(8, g)
 f_path = np.array([2 * 2, 2 * (3 * f2.nodes.size + 1)])  # column 2 of block 0, 1 of block 3
-ends = np.zeros(4, np.int64)
 
-solved = np.zeros(4 << 6, np.int64)
-visited = np.zeros(1, np.int64)
 never_stop = np.zeros(1, np.uint8)
-larger = table.new_table(4 << 8)
-stack = np.zeros(21 * solver.frame_size(g), np.int64)
 cache, counts = np.zeros((2, 1 << 10), np.int64), np.array([0, 1 << 30])
 
 whole_tree = verbs.tree_in(np.zeros(30, np.int32), g)
@@ -364,61 +348,13 @@ RESULTS = {
     "compiled.threats.completing_cells": lambda: threats.completing_cells(
         0b0111, geometry_of(5, 4, 3)
     ),
-    "solver.table.mix": lambda: table.mix(12345, 30),
-    "solver.table.bucket_of": lambda: table.bucket_of(solved, 12345),
-    "solver.table.tag_of": lambda: table.tag_of(solved, 12345),
-    "solver.table.store": lambda: table.store(solved, 12345, -3, 4, 100),
-    "solver.table.probe": lambda: [table.probe(solved, 12345), table.probe(solved, 54321)],
-    "solver.table.copy_entries": lambda: [
-        table.copy_entries(solved, larger, 0, len(solved)),
-        table.probe(larger, 12345),
-    ],
-    "solver.kernel.solve": lambda: [
-        solver.solve(own, mask, -99, 99, window, g, solved, jitter, 3000, never_stop, visited)
-        for jitter in (0, 1)
-        for window in ((-40, 40), (-1, 1))
-    ],
-    "solver.kernel.exceeds": lambda: [
-        solver.exceeds(own, mask, 0, g, solved, 0, 9000, never_stop, visited, stack),
-        visited.tolist(),
-    ],
-    "solver.kernel.next_alpha": lambda: [
-        solver.next_alpha(low, high) for low, high in ((-10, 10), (-10, 0), (2, 9), (3, 4))
-    ],
-    "solver.kernel.frame_size": lambda: solver.frame_size(g),
-    "solver.kernel.answer_from": lambda: [
-        solver.answer_from((2, 5), 1),
-        solver.answer_from((2, 5), 5),
-        solver.answer_from((2, 5), 3),
-    ],
-    "solver.kernel.negate": lambda: [solver.negate(0, False), solver.negate(0, True)],
-    "solver.kernel.mixed_key": lambda: [
-        solver.mixed_key(own, mask, g),
-        solver.mixed_key(*board.from_key(key, g), g),
-    ],
-    "solver.kernel.play_forced": lambda: [
-        int(number) for number in solver.play_forced(own, mask, 0, 0, g)
-    ],
-    "solver.kernel.claimeven": lambda: [
-        solver.claimeven(own, mask, alpha, 20 - mask.bit_count(), g) for alpha in (-1, 0)
-    ],
-    "solver.kernel.list_children": lambda: solver.list_children(
-        stack, 0, own, mask, 0, board.landings(mask, g), 0, g, solved, 0
-    ),
-    "solver.kernel.move_score": lambda: solver.move_score(0b01100, 0b00100, 0b00010, 8, g),
-    "solver.kernel.probe_children": lambda: solver.probe_children(stack, 0, 3, g, solved),
-    "solver.kernel.next_child": lambda: solver.next_child(np.arange(99), 0, g),
+    **SOLVER_RESULTS,
     "compiled.batches.play_columns": lambda: played_in_step(),
     "compiled.batches.open_columns": lambda: play_batch.open_columns(masks, g).tolist(),
     "compiled.batches.urgent_columns": lambda: [
         play_batch.urgent_columns(owns, masks, central, g).tolist() for central in (False, True)
     ],
     "compiled.batches.mirror_moves": lambda: mirrored(),
-    "solver.endgame.column_results": lambda: [
-        endgame.column_results(0, 0, small, np.zeros(4 << 6, np.int64), ends),
-        ends.tolist(),
-    ],
-    "solver.endgame.play_out": lambda: ended(),
     "agents.alphazero.forest_kernel.gather": lambda: [
         tree_contents(f1),
         tree_contents(grown(proving=False)),
@@ -444,6 +380,10 @@ RESULTS = {
         leaf_kernels.immediate_result(own, mask, g, PUCT._replace(proving=proving))
         for proving in (False, True)
     ],
+    "agents.alphazero.leaves.solve_leaf": lambda: [
+        leaf_kernels.solve_leaf(own, mask, g, PUCT._replace(exact_nodes=nodes), f_cache)
+        for nodes in (1, 5000)
+    ],
     "agents.alphazero.leaves.solve_ending": lambda: [
         leaf_kernels.solve_ending(own, mask, small),
         leaf_kernels.solve_ending(0, 0, small),
@@ -454,7 +394,7 @@ RESULTS = {
     ],
     "agents.alphazero.choosing.choose_by_puct": lambda: choosing.choose_by_puct(n, 0, PUCT),
     "agents.alphazero.choosing.listed_mean": lambda: [
-        f"{choosing.listed_mean(n, column, LISTED):.3f}" for column in range(5)
+        f"{choosing.listed_mean(n, column, 0.0, LISTED):.3f}" for column in range(5)
     ],
     "agents.alphazero.choosing.choose_as_listed": lambda: choosing.choose_as_listed(n, 0, LISTED),
     "agents.alphazero.choosing.mixed_value": lambda: [

@@ -1,15 +1,14 @@
 """The solver's kernel: it agrees with brute force, and interrupted searches give valid bounds."""
 
-from functools import cache
-
 import numpy as np
 import pytest
 
 from fourlab import Position, Rules
 from fourlab.game import bitboard as bits
 from fourlab.game.geometry import Geometry
-from fourlab.solver.kernel import NO, UNKNOWN, YES, claimeven, solve
+from fourlab.solver.kernel import solve
 from fourlab.solver.table import new_table
+from tests.solver.brute_force import random_positions, score
 from tests.strategies import FULL
 
 NEVER_STOP = np.zeros(1, np.uint8)
@@ -33,23 +32,6 @@ def bounds(
     return lower, upper, int(nodes[0])
 
 
-@cache
-def score(position: Position) -> int:
-    """Return the score by brute force."""
-    best = -100
-    for column in position.legal_columns():
-        after = position.play(column)
-        outcome = after.outcome()
-        if outcome is None:
-            best = max(best, -score(after))
-        elif outcome.winner is None:
-            best = max(best, 0)
-        else:
-            left = position.rules.columns * position.rules.rows - position.ply
-            best = max(best, (left + 1) // 2)
-    return best
-
-
 def all_scores(g: Geometry) -> dict[tuple[int, int], int | None]:
     """Return the scores of all positions of a board by brute force, None for won games."""
     scores: dict[tuple[int, int], int | None] = {}
@@ -70,18 +52,6 @@ def all_scores(g: Geometry) -> dict[tuple[int, int], int | None]:
 
     visit(0, 0)
     return scores
-
-
-def random_positions(board: str, plies: int, count: int) -> list[Position]:
-    rng = np.random.default_rng(3)
-    positions: list[Position] = []
-    while len(positions) < count:
-        position = Position(board=board)
-        while position.ply < plies and position.outcome() is None:
-            position = position.play(int(rng.choice(position.legal_columns())))
-        if position.outcome() is None:
-            positions.append(position)
-    return positions
 
 
 @pytest.mark.sweep
@@ -168,23 +138,3 @@ def test_a_stop_flag_ends_the_search() -> None:
     )
     assert lower < upper
     assert nodes[0] == 0
-
-
-@pytest.mark.sweep
-def test_claimeven_answers_are_correct_and_do_occur() -> None:
-    answered = 0
-    count = 100 if FULL else 50
-    for board, plies in (("4x4x4", 6), ("5x4x4", 10), ("4x6x4", 14)):
-        positions = random_positions(board, plies, count)
-        positions += random_positions(board, plies + 1, count)
-        for position in positions:
-            g = position.rules.geometry
-            left = g.columns * g.rows - position.ply
-            if any(position.play(column).outcome() for column in position.legal_columns()):
-                continue  # the kernel requires that no column wins at once
-            for alpha in (-2, -1, 0, 1):
-                answer = claimeven(position.own, position.mask, alpha, left, g)
-                correct = YES if score(position) > alpha else NO
-                assert answer in (UNKNOWN, correct), (position, alpha)
-                answered += answer != UNKNOWN
-    assert answered > 20

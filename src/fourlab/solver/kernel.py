@@ -22,9 +22,10 @@ import numpy as np
 
 from fourlab.compiled._jit import inlined_kernel, kernel
 from fourlab.compiled.bits import popcount, prefetch
-from fourlab.compiled.board import has_line, landings, mirror
+from fourlab.compiled.board import landings, mirror
 from fourlab.compiled.threats import non_losing, winning_cells
 from fourlab.game.geometry import Geometry, geometry_of
+from fourlab.solver.strategies import NO, UNKNOWN, YES, answer_by_strategy
 from fourlab.solver.table import (
     HIGHEST,
     LOWEST,
@@ -35,10 +36,6 @@ from fourlab.solver.table import (
     probe,
     store,
 )
-
-# `negate` is 1 - answer, so NO and YES must be 0 and 1.
-NO, YES, UNKNOWN = 0, 1, -1
-"""Answers to "is the score greater than alpha?"."""
 
 # The search keeps its own stack, an int64 array of frames. A frame describes one node:
 #
@@ -58,7 +55,7 @@ OWN_, MASK_, ALPHA_, NEGATED_, MOVES_, THREATS_, MIXED_, CHILD = range(8)
 
 # Switches for the ideas, which `benchmarks/ablation.py` turns off one at a time to measure them.
 # They are compile-time constants and cost nothing.
-TABLE, EXTREMES_FIRST, FORCED_REPLIES, CLAIMEVEN, PREFETCH = (True,) * 5
+TABLE, EXTREMES_FIRST, FORCED_REPLIES, STRATEGIES, PREFETCH = (True,) * 5
 CENTRE_FIRST, THREATS_FIRST, WEIGHED_THREATS = True, True, True
 PROBE_CHILDREN = 12
 """With at least this many empty cells, all children are looked up in the table before one is
@@ -67,6 +64,8 @@ MIRRORED_PLIES = 12
 """Up to this many discs, a position and its mirror image share a table entry. Later a search hardly
 ever reaches both."""
 
+EASY = 500_000
+"""Up to this many nodes a search is easy (`next_alpha`)."""
 NODES_PER_CHECK = 1024
 """Nodes between two checks of the stop flag."""
 
@@ -103,34 +102,39 @@ def solve(
     # Without a win at once, the best case is a win with the disc after next, two plies later.
     lower, upper = max(lower, -(left >> 1)), min(upper, (left - 1) >> 1)
     stack = np.empty((left + 1) * frame_size(g), np.int64)
+    # Nodes after which the search is not easy.
+    patience = nodes[0] + EASY
     while True:
         # The driver of memory-enhanced test algorithms (Plaat et al., 1996), of which MTD(f) is
         # one: null-window searches with a table, each of which narrows the window.
         low, high = max(lower, window[0]), min(upper, window[1])
         if low >= high:
             break
-        alpha = next_alpha(low, high)
-        answer = exceeds(own, mask, alpha, g, table, jitter, max_nodes, stop, nodes, stack)
-        if answer == UNKNOWN:
-            break
+        is_easy = EXTREMES_FIRST and nodes[0] < patience
+        alpha = next_alpha(low, high, is_easy)
+        allowed = min(max_nodes, patience) if is_easy else max_nodes
+        answer = exceeds(own, mask, alpha, g, table, jitter, allowed, stop, nodes, stack)
         if answer == YES:
             lower = alpha + 1
-        else:
+        elif answer == NO:
             upper = alpha
+        elif nodes[0] >= max_nodes or stop[0]:
+            break
     return lower, upper
 
 
 @kernel
-def next_alpha(low: int, high: int) -> int:
+def next_alpha(low: int, high: int, is_easy: bool) -> int:
     """Return the alpha to ask about next, low <= alpha < high.
 
-    It is the middle of the window, or half of `low` or `high` if that is further from 0, as in
-    Pons's solver. Early wins and losses are common, and questions about them are answered quickly.
+    As long as the search is easy, it is the middle of the window, or half of `low` or `high` if
+    that is further from 0, as in Pons's solver. Early wins and losses are common, and questions
+    about them are answered quickly. In a hard search they only delay the question who wins.
     """
     # Example: the window (-18, 18) asks first about alpha = -9. YES excludes a loss of -9 and all
     # earlier ones.
-    alpha = 0 if not EXTREMES_FIRST and low < 0 < high else low + ((high - low) >> 1)
-    if EXTREMES_FIRST:
+    alpha = 0 if not is_easy and low < 0 < high else low + ((high - low) >> 1)
+    if is_easy:
         if alpha <= 0 and -((-low) >> 1) < alpha:
             alpha = -((-low) >> 1)
         elif alpha >= 0 and high >> 1 > alpha:
@@ -287,7 +291,10 @@ def play_forced(
         if alpha < -((left - 2) >> 1):  # even the earliest possible loss is enough
             return own, mask, alpha, negated, moves, threats, YES
         if moves & (moves - 1) or not FORCED_REPLIES:
-            return own, mask, alpha, negated, moves, threats, claimeven(own, mask, alpha, left, g)
+            answer = UNKNOWN
+            if STRATEGIES:
+                answer = answer_by_strategy(own, mask, alpha, left, threats, g)
+            return own, mask, alpha, negated, moves, threats, answer
         # Drop the only move and change sides: the score exceeds alpha if and only if the other
         # side's does not exceed -alpha - 1.
         mask |= moves
@@ -295,50 +302,6 @@ def play_forced(
         alpha = -alpha - 1
         negated = not negated
         threats = winning_cells(own ^ mask, mask, g)
-
-
-@inlined_kernel
-def claimeven(own: int, mask: int, alpha: int, left: int, g: Geometry) -> int:
-    """Return the answer that follows if yellow takes even cells whenever it can, or UNKNOWN.
-
-    With an even number of rows, yellow can follow a strategy that Allis calls claimeven: when red
-    plays an odd cell, yellow plays the even cell above it. A column with an odd number of discs is
-    uneven; its next cell is even, and either side may take it. Red to move finds an even number of
-    uneven columns, so when red takes the cell of one, yellow takes that of another. Yellow to move
-    finds an odd number of them and first takes the cell of one. So yellow never has to open an
-    odd column, and it gets every empty even cell but those that can be played now. If red has no
-    line with all other cells, red cannot win; if in addition yellow has a line with its cells, red
-    loses.
-
-    Yellow is to move if `left` is odd. Yellow's score is then at least 0, or at least 1 with a
-    line: enough to answer alpha <= 0 with yellow to move, and alpha >= -1 with red to move.
-    """
-    if g.rows & 1 or not CLAIMEVEN:
-        return UNKNOWN
-    # Rows count from 1, so bit 0 of a column is in an odd row. A column of n discs is 2**n - 1. Its
-    # XOR with itself shifted down is the topmost disc alone, which lies in an odd row if n is odd.
-    uneven = (mask ^ (mask >> 1)) & g.odd_rows
-    contested = uneven << 1
-    if left & 1:
-        if alpha > 0:
-            return UNKNOWN
-        red, yellow = own ^ mask, own
-        if uneven & (uneven - 1) == 0:
-            # The only one: it is yellow's.
-            yellow |= contested
-            mask |= contested
-            contested = 0
-    else:
-        if alpha < -1:
-            return UNKNOWN
-        red, yellow = own, own ^ mask
-    for_red = ((g.cells ^ mask) & g.odd_rows) | contested
-    if has_line(red | for_red, g.height, g.in_a_row):
-        return UNKNOWN
-    enough = alpha < 0 if left & 1 else alpha >= 0
-    if enough or has_line(yellow | (g.cells ^ mask ^ for_red), g.height, g.in_a_row):
-        return YES if left & 1 else NO
-    return UNKNOWN
 
 
 @inlined_kernel

@@ -89,7 +89,7 @@ def f_tail(ratio: float, freedom: int, freedom_below: int) -> float:
     if freedom == 1:
         return student_tail(math.sqrt(ratio), freedom_below)
     if freedom == 2:
-        return (1 + 2 * ratio / freedom_below) ** (-freedom_below / 2)
+        return math.pow(1 + 2 * ratio / freedom_below, -freedom_below / 2)
     raise ValueError("more than two degrees of freedom are not needed")
 
 
