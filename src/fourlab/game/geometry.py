@@ -26,7 +26,7 @@ class Geometry(NamedTuple):
     cells: int
     """Bitboard of all cells, without the guard bits."""
     # For zugzwang: if nobody is forced elsewhere, red gets the cells of odd rows and yellow those
-    # of even rows (Allis, 1988). See `solver/kernel.py`.
+    # of even rows (Allis, 1988). See `solver/strategies.py`.
     odd_rows: int
     """Bitboard of the first, third, fifth, … row, counted from 1 at the bottom as players do."""
 
