@@ -381,7 +381,7 @@ RESULTS = {
         for proving in (False, True)
     ],
     "agents.alphazero.leaves.solve_leaf": lambda: [
-        leaf_kernels.solve_leaf(own, mask, g, PUCT._replace(exact_nodes=nodes), f_cache)
+        leaf_kernels.solve_leaf(own, mask, g, PUCT._replace(solver_nodes=nodes), f_cache)
         for nodes in (1, 5000)
     ],
     "agents.alphazero.leaves.solve_ending": lambda: [

@@ -110,7 +110,7 @@ def test_the_last_arms_are_the_corrected_programs() -> None:
         arya.VANILLA.title: "arya-vanilla:seconds=none,simulations=10500",
         arya.MINIMAX.title: "arya-minimax:ties=random",
         "AlphaMCTS at play, 10 simulations": (
-            "alphazero:net=arya-alphamcts-50-1,simulations=10,method=puct"
+            "alphazero:net=arya-alphamcts-50-1,simulations=10,method=puct,solver_nodes=0"
         ),
     }
     for program in PROGRAMS:

@@ -117,13 +117,13 @@ PRESETS = {
         "Arya: wins, else blocks, else plays at random; generated the test examples",
     ),
     "arya-alphamcts-10": Preset(
-        "alphazero:net=arya-alphamcts-10-1,simulations=1000,method=puct",
+        "alphazero:net=arya-alphamcts-10-1,simulations=1000,method=puct,solver_nodes=0",
         "Arya: AlphaMCTS after 10 epochs, 1,000 games, with 1,000 simulations per move",
         _ARYA_LISTED,
         network="arya-alphamcts-10-1",
     ),
     "arya-alphamcts-50": Preset(
-        "alphazero:net=arya-alphamcts-50-1,simulations=1000,method=puct",
+        "alphazero:net=arya-alphamcts-50-1,simulations=1000,method=puct,solver_nodes=0",
         "Arya: AlphaMCTS after 50 epochs, 5,000 games, with 1,000 simulations per move",
         _ARYA_LISTED,
         network="arya-alphamcts-50-1",

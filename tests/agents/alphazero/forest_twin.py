@@ -76,9 +76,12 @@ class Twin:
         result = self.immediate_result(position)
         cells = position.rules.columns * position.rules.rows
         left = cells - position.mask.bit_count()
-        if result is not None or left > max(SOLVED_CELLS, self.s.exact):
+        if result is not None:
             return result
-        if left > SOLVED_CELLS:  # however many nodes it takes
+        if left > SOLVED_CELLS:
+            if not self.s.solver_nodes:
+                return None
+            # However many nodes it takes.
             return int(Solver(1, book=None).solve(position, weak=True).result)
         results = []
         for column in position.legal_columns():

@@ -88,6 +88,22 @@ def test_late_positions_are_proven() -> None:
     assert decision.proven.result == Solver(1).solve(Position(moves), weak=True).result
 
 
+def test_leaves_that_take_too_many_nodes_are_evaluated() -> None:
+    moves = "44444325"
+    exact = Solver().columns(Position(moves), weak=True)
+    by_nodes = {
+        nodes: decided(f"alphazero:simulations=400,solver_nodes={nodes}", moves)
+        for nodes in (0, 1, 100, 10_000)
+    }
+    evaluations = [decision.analysis.evaluations for decision in by_nodes.values()]
+    assert evaluations == sorted(evaluations, reverse=True)
+    assert len(set(evaluations)) == 4
+    for decision in by_nodes.values():
+        for column in decision.analysis.columns:
+            if column.proven is not None:
+                assert column.proven == exact[column.column].result
+
+
 def test_the_tree_can_be_kept_between_moves() -> None:
     agent, rng = make("alphazero:simulations=300,reuse=1"), np.random.default_rng(0)
     first = agent.decide(Position("44"), Limit(), rng)

@@ -16,6 +16,17 @@ from tests.agents.alphazero.forest_twin import Twin
 
 PUCT = Switches(gumbel=False, c=2.0, scale=1.0, fpu=0.2, noise=0.0, proving=True)
 GUMBEL = PUCT._replace(gumbel=True)
+SOLVING = GUMBEL._replace(solver_nodes=1 << 40)
+"""Solves every leaf, however long that takes."""
+LATER = [
+    "6724772136625432",
+    "266137535664243165",
+    "525675545465771744",
+    "17737733772251633443",
+    "37525162642677556274",
+    "5377647255671757441243",
+]
+"""Positions in which columns win, draw and lose."""
 POSITIONS = [
     "",
     "44",
@@ -70,11 +81,15 @@ def noise(count: int, columns: int = 7) -> np.ndarray:
     return np.random.default_rng(5).gumbel(size=(count, columns)).astype(np.float32)
 
 
-@pytest.mark.parametrize("s", [PUCT, GUMBEL], ids=["puct", "gumbel"])
 @pytest.mark.parametrize("simulations", [1, 16, 150])
-def test_trees_in_step_equal_the_reference(s: Switches, simulations: int) -> None:
-    positions = [Position(moves) for moves in POSITIONS]
-    gumbel = noise(len(POSITIONS))
+@pytest.mark.parametrize(
+    ("s", "games"),
+    [(PUCT, POSITIONS), (GUMBEL, POSITIONS), (SOLVING, LATER)],
+    ids=["puct", "gumbel", "solving"],
+)
+def test_trees_in_step_equal_the_reference(s: Switches, games: list[str], simulations: int) -> None:
+    positions = [Position(moves) for moves in games]
+    gumbel = noise(len(games))
     roots = searched(positions, s, simulations, gumbel).roots()
     for tree, position in enumerate(positions):
         twin = Twin(position, FakeNetwork(), s, simulations, gumbel[tree])

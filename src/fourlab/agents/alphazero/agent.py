@@ -15,6 +15,7 @@ from fourlab.agents.alphazero.forest import NO_POLICY, ForestSearch, Roots
 from fourlab.agents.generators import generator
 from fourlab.agents.mcts import nodes
 from fourlab.agents.mcts.xray import marks
+from fourlab.compiled._jit import IS_COMPILED
 from fourlab.errors import UserError
 from fourlab.evaluator import Batch, Evaluator, evaluate_checked
 from fourlab.game.outcome import Result
@@ -116,20 +117,15 @@ class AlphaZero:
         public=True,
         aliases=("proving",),
     )
-    exact: int = option(
-        0,
-        "Ask the solver, not the network, about leaves with at most this many empty cells.",
+    solver_nodes: int = option(
+        300,
+        "Maximum number of solver nodes per leaf; only leaves that take more are evaluated by the "
+        "network. 0 does without the solver, and so does faithful=1.",
         least=0,
-        most=62,
-        unit="cells",
-        public=True,
-    )
-    exact_nodes: int = option(
-        1000,
-        "Maximum number of solver nodes per leaf; leaves that take more go to the network.",
-        least=1,
         most=1_000_000,
         unit="nodes",
+        public=True,
+        public_most=1000,
     )
     temperature: float = option(
         0.0,
@@ -222,7 +218,7 @@ class AlphaZero:
         self._check_evaluator(position)
         budget, seconds = limit.bounds(self.simulations, self.seconds, DEFAULT_SIMULATIONS)
         most = MOST_SIMULATIONS if budget is None else min(budget, MOST_SIMULATIONS)
-        search = self._new_search(position, most)
+        search = self._new_search(position, most, seconds is not None)
         done, goal = search.forest.trees.done, search.forest.trees.goal
         # The first simulation of a new tree only evaluates the root.
         goal[0] = done[0] + (0 if search.forest.nodes.used[0] else 1)
@@ -270,11 +266,14 @@ class AlphaZero:
         elapsed = time.perf_counter() - started
         return Searched(self._decision(position, search, made, elapsed, rng), search)
 
-    def _new_search(self, position: Position, most: int) -> ForestSearch:
+    def _new_search(self, position: Position, most: int, timed: bool) -> ForestSearch:
         """Return a new search with room for `most` simulations more than the subtree it reuses."""
         assert self.evaluator is not None
         # Without simulations the network's policy plays, not what can be read off the board.
         proving = self.proofs and most > 0
+        # In plain Python the solver is slower than a network.
+        is_slow = timed and not IS_COMPILED
+        solver_nodes = 0 if self.faithful or is_slow else self.solver_nodes
         # No noise (0.0): that is for exploration in self-play.
         switches = Switches(
             self._gumbel,
@@ -285,8 +284,7 @@ class AlphaZero:
             proving,
             self.faithful,
             FIXES[self.fixed],
-            self.exact,
-            self.exact_nodes,
+            solver_nodes,
         )
         kept = self._kept.get("search")
         block = None if kept is None else _find(*kept, position)

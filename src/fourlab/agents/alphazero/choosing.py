@@ -71,9 +71,7 @@ class Switches(NamedTuple):
     else. FIX_UNVISITED: an unvisited column is assumed to be worth what its position is worth, less
     `fpu`.
     """
-    exact: int = 0
-    """The solver is asked about leaves with at most this many empty cells."""
-    exact_nodes: int = 0
+    solver_nodes: int = 0
     """Maximum number of solver nodes per leaf; leaves that take more are evaluated."""
 
 

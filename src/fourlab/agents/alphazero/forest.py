@@ -145,7 +145,7 @@ class ForestSearch:
         self.leaves = leaves
         # One block per simulation, one for the root.
         self.forest = kernels.new_forest(trees, simulations + 2, leaves, rules.geometry)
-        words = SOLVER_WORDS if switches.exact else 64
+        words = SOLVER_WORDS if switches.solver_nodes else 64
         self.cache = new_cache(cache, rules.geometry, words)
         self.evaluations = 0
         self.plan(simulations if plan is None else plan)

@@ -221,12 +221,7 @@ def simulate(
             and popcount(mask) + SOLVED_CELLS >= g.columns * g.rows
         ):
             result = DRAW - solve_ending(own, mask, g)
-        elif (
-            result == UNPROVEN
-            and s.proving
-            and depth > 0
-            and popcount(mask) + s.exact >= g.columns * g.rows
-        ):
+        elif result == UNPROVEN and s.proving and depth > 0 and s.solver_nodes > 0:
             result = solve_leaf(own, mask, g, s, cache)
         if result != UNPROVEN and depth == 0:
             add_proven_root(f, tree, own, mask, result, g)

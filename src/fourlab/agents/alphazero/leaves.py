@@ -88,7 +88,7 @@ def solve_leaf(own: int, mask: int, g: Geometry, s: Switches, cache: Cache) -> i
     The side to move must not be able to win at once. Leaves of one search share the table.
     """
     left = g.columns * g.rows - popcount(mask)
-    allowed = cache.nodes[0] + s.exact_nodes
+    allowed = cache.nodes[0] + s.solver_nodes
     lower, upper = solve(
         own,
         mask,

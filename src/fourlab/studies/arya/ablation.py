@@ -416,7 +416,8 @@ def _train(folder: Path, size: Mapping[str, Any], seed: int, number: int) -> dic
     here = folder / f"{arm.name}-{run}"
     train_in(here, job)
     # The same sound search for all networks.
-    spec = f"alphazero:net={here / 'alphazero.onnx'},method=puct,fpu=0,simulations={size['played']}"
+    net = here / "alphazero.onnx"
+    spec = f"alphazero:net={net},{WITHOUT_FAULTS},fpu=0,simulations={size['played']}"
     players = (Player(spec, name="network"), Player(MET, name="opponent"))
     openings = f"balanced:{OPENING_PLIES}"
     tournament = Tournament(players, (CLASSIC,), openings, size["trained_pairs"], seed=seed)

@@ -44,7 +44,7 @@ LISTED_PROVING = "faithful=1,batch=1,fpu=0"
 """Arya's search, except that immediate wins are found on the board."""
 LISTED = f"{LISTED_PROVING},proofs=0"
 """Arya's search as coded."""
-WITHOUT_FAULTS = "method=puct"
+WITHOUT_FAULTS = "method=puct,solver_nodes=0"
 """The same search with its faults fixed."""
 ITERATIONS = 1000
 """Default number of simulations per move in Arya's program; the thesis gives no number."""

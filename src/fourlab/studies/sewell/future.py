@@ -19,16 +19,17 @@ from fourlab.studies.trainings import ONE_TRAINING
 from fourlab.studies.workbench import Part, Picture, Table, Text, Workbench
 
 PERFECT = "perfect:ties=random"
+PUCT = "alphazero:method=puct,solver_nodes=0"
 CHALLENGERS = {
     "tree search, 10,000 simulations": "mcts:simulations=10000",
-    "self-play network in the selection, 200 simulations": "alphazero:simulations=200,method=puct",
+    "self-play network in the selection, 200 simulations": f"{PUCT},simulations=200",
 }
 """Agents that meet the perfect player, by description."""
 SIMULATIONS = 100
 SELECTIONS = {
     "sewell": ("SeWell's network in place of rollouts", "guided:net=sewell"),
     "value": ("a network trained on all phases in place of rollouts", "guided:net=value"),
-    "puct": ("policy and value of a self-play network (PUCT)", "alphazero:method=puct"),
+    "puct": ("policy and value of a self-play network (PUCT)", PUCT),
 }
 """Searches that use a network instead of rollouts: a description and a spec."""
 SIDES = {"faithful": "as first player", "corrected": "as second player"}
