@@ -15,7 +15,7 @@ from fourlab.solver import Solver
 
 
 def test_the_boards_of_the_reports_and_of_the_levels_have_patterns() -> None:
-    assert {"5x4x4", "6x5x4", "7x6x4"} <= set(shipped_boards())
+    assert {"5x4x4", "5x6x4", "6x5x4", "7x6x4", "8x6x4"} <= set(shipped_boards())
 
 
 @pytest.mark.parametrize("board", shipped_boards())
