@@ -159,13 +159,13 @@ WORDS = (
 
 GRADED = {
     "7x6x4": (
-        "patterns:nodes=300,temperature=0.72",
-        "patterns:nodes=300,temperature=0.58",
-        "patterns:nodes=300,temperature=0.472",
-        "patterns:nodes=300,temperature=0.378",
-        "patterns:nodes=300,temperature=0.288",
-        "patterns:nodes=300,temperature=0.198",
-        "patterns:nodes=300,temperature=0.105",
+        "patterns:nodes=300,temperature=0.735",
+        "patterns:nodes=300,temperature=0.555",
+        "patterns:nodes=300,temperature=0.42",
+        "patterns:nodes=300,temperature=0.338",
+        "patterns:nodes=300,temperature=0.264",
+        "patterns:nodes=300,temperature=0.19",
+        "patterns:nodes=300,temperature=0.116",
         "patterns:nodes=300",
         "anytime:nodes=5000",
         "perfect:ties=random",
