@@ -29,8 +29,8 @@ from pathlib import Path
 from budget import LIMITS
 
 ROOT = Path(__file__).parents[1]
-LEVELS = ("Casual", "Club", "Strong", "Expert", "Master", "Perfect")
-"""Levels 3 to 8; all but the first need a compiled search."""
+LEVELS = (*("Casual", "Improver", "Club", "Strong", "Expert", "Master", "Grandmaster", "Champion"),)
+"""Levels 3 to 10; all need a compiled search, and the last another one."""
 SESSION = (
     "import fourlab\n"
     "print(fourlab.make('mcts:simulations=1000').decide("

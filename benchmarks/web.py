@@ -361,7 +361,7 @@ async def play_until(port: int, number: int, until: float, soak: Soak) -> None:
         await asyncio.sleep(rng.expovariate(1 / 2))
         if position.outcome() is not None:
             position = Position()
-        agent = rng.choice([*["mcts"] * 6, *(f"level:{level}" for level in range(1, 9))])
+        agent = rng.choice([*["mcts"] * 6, *(f"level:{level}" for level in range(1, 11))])
         body = {"start": position.write("fen"), "agent": agent, "seconds": 0.01}
         status = 503
         while status == 503:

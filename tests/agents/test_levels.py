@@ -1,23 +1,38 @@
 """Levels are agents: `level-5` can be written wherever a spec can."""
 
 import json
+import re
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from fourlab import Limit, Position, make
-from fourlab.agent import Agent, Decision, Searcher
-from fourlab.agents import registry
-from fourlab.agents.levels import LEVELS, ByBoard, by_board, level_of, title
+from fourlab.agent import Agent, Decision
+from fourlab.agents import levels, registry
+from fourlab.agents.levels import (
+    GRADED,
+    LEVELS,
+    MatchCounts,
+    level_of,
+    matches_on,
+    title,
+)
 from fourlab.agents.players import described
 from fourlab.arena.tournament import Player, Tournament
 from fourlab.errors import UserError
+from fourlab.game.rules import CLASSIC, Rules
+from fourlab.nets.pattern_files import shipped_boards
 from fourlab.web.players import spec_of
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 NUMBERS = range(1, len(LEVELS) + 1)
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "levels.md"
+UNKNOWN = Rules(9, 5, 4)
+"""A board without pattern networks."""
 
 
 def decide(agent: Agent, position: Position) -> Decision:
@@ -26,34 +41,108 @@ def decide(agent: Agent, position: Position) -> Decision:
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_a_level_plays_as_the_agent_of_its_spec(number: int) -> None:
-    position = Position("44455")
     level = make(f"level-{number}")
-    plain = make(LEVELS[number - 1].spec)
-    assert decide(level, position).column == decide(plain, position).column
-    assert (
-        registry.kernels_of(f"level-{number}")[:1]
-        == registry.kernels_of(registry.parse_spec(LEVELS[number - 1].spec)[0])[:1]
+    for position in (Position("44455"), Position("33", board="5x4x3")):
+        plain = make(LEVELS[number - 1].spec_on(position.rules))
+        assert decide(level, position).column == decide(plain, position).column
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_a_level_declares_the_kernels_of_all_its_agents(number: int) -> None:
+    for board in (*GRADED, str(UNKNOWN)):
+        spec = LEVELS[number - 1].spec_on(Rules.parse(board))
+        kernels = registry.kernels_of(registry.parse_spec(spec)[0])
+        assert {*kernels} <= {*registry.kernels_of(f"level-{number}")}
+
+
+def test_there_are_ten_levels_with_different_names_and_specs() -> None:
+    assert [level.number for level in LEVELS] == list(range(1, 11))
+    assert len({level.name for level in LEVELS}) == len(LEVELS)
+    for board in (*GRADED, *shipped_boards(), str(UNKNOWN)):
+        specs = [level.spec_on(Rules.parse(board)) for level in LEVELS]
+        assert len({*specs}) == len(LEVELS), board
+
+
+@pytest.mark.parametrize("board", [*GRADED, *shipped_boards(), str(UNKNOWN)])
+def test_no_level_thinks_by_the_clock(board: str) -> None:
+    for level in LEVELS:
+        assert "seconds" not in level.spec_on(Rules.parse(board))
+
+
+@pytest.mark.parametrize("board", [*shipped_boards(), str(UNKNOWN), "10x5x4"])
+def test_only_a_player_who_solves_the_position_is_said_to_make_no_mistakes(board: str) -> None:
+    rules = Rules.parse(board)
+    top = LEVELS[-1]
+    assert ("mistake" in top.about_on(rules)) == top.spec_on(rules).startswith("perfect")
+    # Without a proof within its time, the solver plays almost at random.
+    if not board.startswith(("7x6", "6x5")):
+        assert not top.spec_on(rules).startswith("perfect")
+
+
+def test_the_measured_matches_are_between_the_levels_as_they_are() -> None:
+    for board in GRADED:
+        for match in matches_on(board):
+            level = LEVELS[match.level - 1]
+            assert level.result_on(Rules.parse(board)) == match, "grade the level again"
+    assert LEVELS[4].result_on(UNKNOWN) is None
+    assert LEVELS[4].strength_on(UNKNOWN) == "not measured on this board"
+    assert LEVELS[0].strength_on(UNKNOWN) == "the easiest level"
+
+
+ROW = r"^\| (\d+) \S+ \| `(.*?)` \| (.*?) \| (.*?) \| (.*?) \|$"
+
+
+def published(page: str) -> list[tuple[str, str, str, str, str, str]]:
+    """Return board, level, spec, games, score and Elo of every row of the page's tables."""
+    rows = []
+    for board, section in re.findall(r"^### (\w+)\n(.*?)(?=^#|\Z)", page, re.M | re.S):
+        rows += [(board, *row) for row in re.findall(ROW, section, re.M)]
+    return rows
+
+
+def expected(match: MatchCounts) -> tuple[str, str, str, str, str, str]:
+    elo = match.elo
+    assert elo.low is not None
+    return (
+        match.board,
+        str(match.level),
+        match.spec,
+        f"{2 * sum(match.pairs):,}",
+        f"{100 * match.score:.1f} %",
+        f"{elo.value:.0f} [{elo.low:.0f}, {elo.high:.0f}]",
     )
 
 
-def test_on_other_boards_a_level_plays_as_its_spec_for_elsewhere() -> None:
-    position = Position("33", board="5x4x4")
-    master = next(level for level in LEVELS if level.elsewhere is not None)
-    number = LEVELS.index(master) + 1
-    agent = make(f"level-{number}")
-    assert master.elsewhere is not None
-    assert decide(agent, position).analysis.visits == (
-        decide(make(master.elsewhere), position).analysis.visits
-    )
-    with pytest.raises(UserError):
-        decide(make(master.spec), position)
+def test_the_page_has_the_measured_results() -> None:
+    rows = {row[:2]: row for row in published(PAGE.read_text())}
+    matches = [match for board in GRADED for match in matches_on(board)]
+    measured = {key for key, row in rows.items() if row[3] != "–"}
+    # Every level of every graded board has a row.
+    assert {*rows} == {(board, str(level.number)) for board in GRADED for level in LEVELS}
+    assert measured == {(match.board, str(match.level)) for match in matches}
+    for match in matches:
+        assert rows[match.board, str(match.level)] == expected(match)
+    for (board, number), row in rows.items():
+        assert row[2] == LEVELS[int(number) - 1].spec_on(Rules.parse(board))
 
 
-def test_a_level_can_be_searched_if_both_of_its_agents_can() -> None:
-    assert isinstance(by_board(make("mcts"), make("alphazero")), Searcher)
-    mixed = by_board(make("rules"), make("mcts"))
-    assert isinstance(mixed, ByBoard)
-    assert not isinstance(mixed, Searcher)
+def test_the_page_would_be_refused_with_other_results() -> None:
+    match = MatchCounts("7x6x4", 5, "rules", "random", 1, (10, 10, 20, 30, 30))
+    row = f"### 7x6x4\n\n| {' | '.join(['5 Club', '`rules`', *expected(match)[3:]])} |\n"
+    assert published(row) == [expected(match)]
+    assert published(row) != [expected(replace(match, pairs=(10, 10, 20, 29, 31)))]
+
+
+def test_strength_is_said_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    level = LEVELS[4]
+    below = LEVELS[3].spec
+    match = MatchCounts("7x6x4", 5, level.spec, below, 1, (100, 100, 200, 300, 300))
+    monkeypatch.setattr(levels, "matches_on", lambda board: (match,))
+    assert level.strength_on(CLASSIC) == "108 Elo above level 4"
+    # A match between other agents says nothing about this level.
+    other = replace(match, against="random")
+    monkeypatch.setattr(levels, "matches_on", lambda board: (other,))
+    assert level.strength_on(CLASSIC) == "not measured on this board"
 
 
 def test_every_level_is_listed_in_order() -> None:
@@ -72,7 +161,7 @@ def test_the_pages_spelling_is_understood_everywhere() -> None:
     [
         ("level-0", "there is no level-0; levels are level-1 to "),
         ("level-99", "there is no level-99; levels are level-1 to "),
-        ("level-5:depth=3", "'level-5' has no options; write minimax:depth=6"),
+        ("level-5:depth=3", "'level-5' has no options; write patterns:nodes="),
         ("level-²", "there is no agent 'level-²'"),
     ],
 )
@@ -83,7 +172,7 @@ def test_levels_that_do_not_exist_are_refused(spec: str, message: str) -> None:
 
 
 def test_results_name_the_level_in_words() -> None:
-    assert title("level-5") == "level-5 (Strong)"
+    assert title("level-5") == "level-5 (Club)"
     assert title("level-99") == "level-99"
     players = (Player("level-1", Limit(nodes=5)), Player("level-2", name="mine"), Player("rules"))
     labels = [player.label for player in described(Tournament(players)).players]

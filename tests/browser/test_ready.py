@@ -19,6 +19,9 @@ from tests.browser.conftest import (
 )
 from tests.web.conftest import Held, serving
 
+WAIT = 120_000
+"""Milliseconds that a search may take to load its kernels."""
+
 
 @pytest.fixture
 def held() -> Held:
@@ -27,9 +30,12 @@ def held() -> Held:
 
 @pytest.fixture
 def slow(held: Held, page: Page) -> Iterator[str]:
-    """The address of a server whose minimax (level 5) is ready when the test says so."""
-    compiled = ("tree search", "network search", "planes", "solver", "negamax", "guided search")
-    names = {"minimax": 300.0, **dict.fromkeys(compiled, 1.0)}
+    """The address of a server whose solver (level 10) is ready when the test says so."""
+    compiled = (
+        *("tree search", "network search", "planes", "minimax", "negamax", "guided search"),
+        "pattern search",
+    )
+    names = {"solver": 300.0, **dict.fromkeys(compiled, 1.0)}
     readiness = Readiness(
         lambda load: Background(names, [held], names, compiled=compiled, load=lambda name: None)
     )
@@ -46,19 +52,20 @@ def test_a_game_against_a_level_that_is_not_ready_starts_by_itself(
         "request",
         lambda request: methods.append(request.method) if request.url.endswith("ready") else None,
     )
-    page.goto(f"{slow}?yellow=level:5")
-    status(page, re.compile(r"Red to move · Strong ready in about \d+ min"))
-    expect(page.locator("#live")).to_have_text(re.compile(r"Strong ready in about \d+ min"))
+    page.goto(f"{slow}?yellow=level:10")
+    status(page, re.compile(r"Red to move · Champion ready in about \d+ min"))
+    expect(page.locator("#live")).to_have_text(re.compile(r"Champion ready in about \d+ min"))
     assert has_no_accessibility_violations(page)
     column(page, 4).click()
-    status(page, re.compile(r"Yellow: Strong ready in about \d+ min"))
+    status(page, re.compile(r"Yellow: Champion ready in about \d+ min"))
     column(page, 4).click()
-    status(page, "Strong is not ready yet, and will move by itself.")
+    status(page, "Champion is not ready yet, and will move by itself.")
     page.set_viewport_size(PHONE)
     assert fits(page)
     assert has_no_accessibility_violations(page)
     held.close()
-    status(page, "Red to move")
+    # The first search in a process loads its kernels, which may take long beside other tests.
+    expect(page.locator("#status")).to_contain_text("Red to move", timeout=WAIT)
     assert len(moves_of(page)) == 2
     expect(page.get_by_role("option", name=re.compile("in about"))).to_have_count(0)
     before = len(methods)
@@ -68,22 +75,22 @@ def test_a_game_against_a_level_that_is_not_ready_starts_by_itself(
 
 
 def test_ready_levels_play_at_once(page: Page, slow: str) -> None:
-    page.goto(f"{slow}?yellow=level:3")
+    page.goto(f"{slow}?yellow=rules")
     expect(
-        page.get_by_role("option", name=re.compile(r"5 · Strong \(in about \d+ min\)"))
+        page.get_by_role("option", name=re.compile(r"10 · Champion \(in about \d+ min\)"))
     ).to_have_count(2)
-    expect(page.get_by_role("option", name="4 · Club", exact=True)).to_have_count(2)
+    expect(page.get_by_role("option", name="5 · Club", exact=True)).to_have_count(2)
     column(page, 4).click()
     status(page, "Red to move")
     assert len(moves_of(page)) == 2
-    page.get_by_label("Yellow", exact=True).select_option("level:5")
-    status(page, re.compile(r"Red to move · Strong ready in about \d+ min"))
+    page.get_by_label("Yellow", exact=True).select_option("level:10")
+    status(page, re.compile(r"Red to move · Champion ready in about \d+ min"))
 
 
 def test_watch_says_which_agent_is_not_ready(page: Page, slow: str, held: Held) -> None:
     page.goto(f"{slow}?view=watch")
-    page.get_by_label("Red", exact=True).select_option("level:5")
+    page.get_by_label("Red", exact=True).select_option("level:10")
     page.get_by_role("button", name="Step", exact=True).click()
-    status(page, re.compile(r"Red: Strong ready in about \d+ min"))
+    status(page, re.compile(r"Red: Champion ready in about \d+ min"))
     held.close()
-    status(page, "Yellow to move")
+    expect(page.locator("#status")).to_contain_text("Yellow to move", timeout=WAIT)

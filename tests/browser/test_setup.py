@@ -41,7 +41,7 @@ def test_a_position_is_drawn_with_the_mouse(page: Page, dialog: Locator) -> None
     expect(column(page, 4)).to_have_accessible_name("Column 4: Yellow")
     column(page, 1).click()
     # The server accepts unequal numbers of discs too.
-    page.get_by_label("Yellow", exact=True).select_option("level:8")
+    page.get_by_label("Yellow", exact=True).select_option("level:10")
     status(page, "Red to move")
     assert len(moves_of(page)) == 2
 

@@ -181,3 +181,40 @@ def test_a_game_compiles_only_what_its_agents_need(fourlab_process: Run, tmp_pat
     assert "agents.minimax.kernel" in compiled
     assert all(name.startswith(("agents.minimax.", "compiled.")) for name in compiled)
     assert not compiled & {"compiled.rollouts", "compiled.planes"}
+
+
+def test_the_adaptive_level_follows_the_results(
+    fourlab: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    # Red wins with column 4 at once, in a game that begins shortly before.
+    start = ("--start", "434343", "--seed", "1")
+    done = fourlab("play", "--level", "auto", *start, "--games", "2", stdin="4\n4\n")
+    assert done.returncode == 0, done.stderr
+    assert "next game: level-4 (Improver)" in done.stdout
+    assert "next game: level-5 (Club)" in done.stdout
+    assert json.loads((tmp_path / "state" / "fourlab" / "adaptive.json").read_text()) == {
+        "level": 5
+    }
+    # A game that is not finished changes nothing.
+    done = fourlab("play", "--level", "auto", *start, stdin="quit\n")
+    assert "fourlab play --red human --yellow level-5" in done.stdout
+    # The person loses: yellow wins with column 4.
+    lost = ("--start", "142434", "--seed", "1")
+    done = fourlab("play", "--level", "auto", *lost, stdin="1\n1\n1\n")
+    assert "next game: level-4 (Improver)" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--level", "x"), "a level is a number from 1 to 10, or auto, not 'x'"),
+        (("--level", "0"), "there is no level-0; levels are level-1 to level-10"),
+        (("--level", "auto", "--red", "mcts"), "--level auto follows the results of a person"),
+        (("--level", "auto", "rules"), "give an opponent or a level, not both"),
+    ],
+)
+def test_other_levels_are_refused(fourlab: Run, arguments: tuple[str, ...], message: str) -> None:
+    done = fourlab("play", *arguments)
+    assert done.returncode == 2
+    assert message in done.stderr

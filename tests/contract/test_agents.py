@@ -15,6 +15,7 @@ from fourlab.agent import Searcher, is_unbounded
 from fourlab.agents import registry
 from fourlab.errors import UserError
 from fourlab.game.rules import CLASSIC
+from fourlab.nets.pattern_files import shipped_boards
 from fourlab.web.players import base_of
 from tests.conftest import ROOT
 
@@ -39,10 +40,12 @@ SPECS = {
 }
 """The specs of agents that need more than their name."""
 CLASSIC_ONLY = {
-    *("alphazero", "anytime", "arya-alphamcts-10", "arya-alphamcts-50", "arya-q"),
-    *("dqn", "guided", "onnx", "patterns", "sewell-guided", "value"),
+    *("alphazero", "arya-alphamcts-10", "arya-alphamcts-50", "arya-q"),
+    *("dqn", "guided", "onnx", "sewell-guided", "value"),
 }
 """Agents whose network or table was trained on the usual board only."""
+WITH_PATTERNS = {"anytime", "patterns"}
+"""Agents that play the boards for which pattern networks come with Fourlab."""
 
 
 def places(name: str) -> list[str]:
@@ -53,6 +56,12 @@ def places(name: str) -> list[str]:
         return [place for place, position in POSITIONS.items() if position.rules.columns <= 9]
     if name in CLASSIC_ONLY:
         return [place for place, position in POSITIONS.items() if position.rules == CLASSIC]
+    if name in WITH_PATTERNS:
+        return [
+            place
+            for place, position in POSITIONS.items()
+            if str(position.rules) in shipped_boards()
+        ]
     return list(POSITIONS)
 
 

@@ -179,8 +179,8 @@ def test_patterns_drive_every_search(search: str) -> None:
     for position in some_positions("7x6x4"):
         decision = agent.decide(position, Limit(), np.random.default_rng(1))
         assert decision.column in position.legal_columns()
-    with pytest.raises(UserError, match=r"^there are no patterns for the board 5x4x4[^\n]*$"):
-        agent.decide(Position(board="5x4x4"), Limit(), np.random.default_rng(1))
+    with pytest.raises(UserError, match=r"^there are no patterns for the board 6x4x4[^\n]*$"):
+        agent.decide(Position(board="6x4x4"), Limit(), np.random.default_rng(1))
 
 
 def test_networks_of_other_kinds_are_refused_by_alphazero() -> None:

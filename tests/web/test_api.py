@@ -126,10 +126,10 @@ def test_the_same_seed_gives_the_same_move_as_in_python(client: Client) -> None:
 
 
 @pytest.mark.parametrize("level", range(1, len(LEVELS) + 1))
-@pytest.mark.parametrize("board", ["7x6x4", "5x4x4"])
+@pytest.mark.parametrize("board", ["7x6x4", "5x4x4", "9x5x4"])
 def test_every_level_moves_on_every_board(client: Client, level: int, board: str) -> None:
     answer = post(client, "move", agent=f"level:{level}", board=board, moves="33")
-    assert 1 <= answer["column"] <= 7
+    assert 1 <= answer["column"] <= int(board[0])
 
 
 @pytest.mark.parametrize("name", [name for name in players.names() if name != "expectimax-random"])
@@ -346,13 +346,40 @@ def test_a_spec_may_end_with_its_colon(client: Client) -> None:
     assert post(client, "move", agent="mcts:", seconds=0.01)["column"] in range(1, 8)
 
 
+def test_levels_are_described_for_the_board(client: Client) -> None:
+    def levels(**query: str) -> Any:
+        answer = client.get("/api/v1/agents", params={"options": False, **query})
+        assert answer.status_code == 200, answer.text
+        return answer.json()["levels"]
+
+    for level, described in zip(LEVELS, levels(), strict=True):
+        match = level.result_on(CLASSIC)
+        assert described["elo"] == (None if match is None else match.elo.value)
+        assert described["strength"] == level.strength_on(CLASSIC)
+    elsewhere = levels(board="9x5x4")
+    assert elsewhere[-1]["spec"].startswith("mcts")
+    assert {level["strength"] for level in elsewhere[1:]} == {"not measured on this board"}
+    assert [level["after_win"] for level in elsewhere[-2:]] == ["level:10", "level:10"]
+    assert [level["after_loss"] for level in elsewhere[:3]] == ["level:1", "level:1", "level:2"]
+    assert client.get("/api/v1/agents", params={"board": "0x9"}).status_code == 400
+
+
+def test_patterns_play_the_boards_that_they_were_trained_on(client: Client) -> None:
+    for agent in ("patterns", "anytime"):
+        for board in ("5x4x4", "7x6x4"):
+            assert 1 <= post(client, "move", agent=agent, board=board, moves="33")["column"] <= 7
+        assert "knows only the boards 5x4x4, " in refused(client, "move", agent=agent, board="9x5")
+
+
 def test_agents_levels_and_named_positions_are_listed(client: Client) -> None:
     answer = client.get("/api/v1/agents").json()
     levels = [level["agent"] for level in answer["levels"]]
-    assert levels == [f"level:{number}" for number in range(1, 9)]
+    assert levels == [f"level:{number}" for number in range(1, 11)]
     listed = {agent["name"]: agent for agent in answer["agents"]}
     assert listed["mcts"]["xray"]
     assert listed["alphazero"]["boards"] == "7x6x4"
+    assert {"5x4x4", "7x6x4"} <= set(listed["anytime"]["boards"].split(", "))
+    assert listed["mcts"]["boards"] == "any"
     assert listed["bhat-mc40"]["group"] == "documents"
     assert not {"engine", "human", "q"} & listed.keys()
     assert "memory_mb" not in [option["name"] for option in listed["mcts"]["options"]]

@@ -25,7 +25,7 @@ class AgentInfo:
     faithful: str | None = None
     """The options with which a report's agent is as its author coded it."""
     elsewhere: str | None = None
-    """The spec that a level stands for on other boards than the classic one."""
+    """The spec that a level stands for on boards without pattern networks."""
     options: tuple[dict[str, Any], ...] = field(default=(), repr=False)
     """Name, type, unit, default, description and JSON schema of every option."""
 
@@ -37,7 +37,7 @@ class AgentInfo:
         if self.preset_of:
             yield f"{INDENT}= {self.preset_of}"
             if self.elsewhere:
-                yield f"{INDENT}on other boards = {self.elsewhere}"
+                yield f"{INDENT}without patterns for the board = {self.elsewhere}"
             if self.faithful:
                 yield f"{INDENT}faithful=1: {self.faithful}"
             return
@@ -128,7 +128,8 @@ def describe(name: str) -> AgentInfo:
     about = registry.about(name)
     if preset is None:
         return AgentInfo(name, about, options=options)
-    return AgentInfo(name, about, preset.spec, preset.faithful, preset.elsewhere, options)
+    elsewhere = None if preset.level is None else preset.level.elsewhere
+    return AgentInfo(name, about, preset.spec, preset.faithful, elsewhere, options)
 
 
 def _describe_or_excuse(name: str) -> AgentInfo:

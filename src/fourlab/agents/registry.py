@@ -16,8 +16,10 @@ from typing import Any
 from fourlab import options
 from fourlab.agent import Agent
 from fourlab.agents import own_agent, own_files
-from fourlab.agents.levels import LEVELS, by_board, level_name, level_of, number_of
+from fourlab.agents.levels import LEVELS, ByBoard, Level, level_name, level_of, number_of
 from fourlab.errors import UserError
+from fourlab.game.rules import CLASSIC
+from fourlab.nets.pattern_files import shipped_boards
 from fourlab.options import Option
 from fourlab.shipped import is_there
 
@@ -31,7 +33,9 @@ class Entry:
     public: bool = False
     """Whether web clients may use it: it starts no programs and opens no files that they name."""
     one_board: bool = False
-    """Whether it plays only the board it was trained on (`fourlab.agent.Learned`)."""
+    """Whether it plays only boards that it was trained on (`fourlab.agent.Learned`)."""
+    patterns: bool = False
+    """Whether these are the boards for which pattern networks come with Fourlab, not just 7x6."""
     xray: bool = False
     """Whether its search can be watched (`fourlab.agent.Searcher`)."""
     programs: tuple[str, ...] = ()
@@ -47,7 +51,7 @@ AGENTS = {
     "alphazero": Entry(
         "fourlab.agents.alphazero.agent:AlphaZero", public=True, one_board=True, xray=True
     ),
-    "anytime": Entry("fourlab.agents.anytime:Anytime", public=True, one_board=True),
+    "anytime": Entry("fourlab.agents.anytime:Anytime", public=True, one_board=True, patterns=True),
     "dqn": Entry("fourlab.agents.dqn.agent:Dqn", public=True, one_board=True),
     "engine": Entry("fourlab.engines.program:Engine", repeatable=False, programs=("cmd=*",)),
     "expectimax-random": Entry(
@@ -68,7 +72,9 @@ AGENTS = {
         "fourlab.bridges.onnx_player:Onnx", one_board=True, repeatable=False, programs=("file=*",)
     ),
     "openspiel-mcts": Entry("fourlab.bridges.openspiel_mcts:OpenSpielMCTS"),
-    "patterns": Entry("fourlab.agents.patterns.agent:PatternPlayer", public=True, one_board=True),
+    "patterns": Entry(
+        "fourlab.agents.patterns.agent:PatternPlayer", public=True, one_board=True, patterns=True
+    ),
     "perfect": Entry("fourlab.agents.perfect:Perfect", public=True),
     "q": Entry("fourlab.agents.q.agent:Q", one_board=True),
     "random": Entry("fourlab.agents.simple.random:Random", public=True),
@@ -96,10 +102,8 @@ class Preset:
     """A network that may be missing (`ONLY_IN_THE_REPOSITORY`); the preset is then not listed."""
     public: bool = False
     """Whether web clients may use it although they may not use its agent."""
-    elsewhere: str | None = None
-    """The spec to use instead on boards other than the classic one."""
-    is_fixed: bool = False
-    """Whether it has no options: a level would not be that level with other options."""
+    level: Level | None = None
+    """The level, if it is one: it has no options, and on other boards it has other specs."""
 
 
 # The constants of the reports' programs. c = 1.414… is the square root of 2, as in UCB1 (Auer et
@@ -193,8 +197,8 @@ def preset(name: str) -> Preset | None:
     if name in PRESETS:
         return PRESETS[name]
     if (level := level_of(name)) is not None:
-        about = f"{level.name}: {level.about}, {level.strength}"
-        return Preset(level.spec, about, elsewhere=level.elsewhere, is_fixed=True)
+        about = f"{level.name}: {level.about_on(CLASSIC)}, {level.strength_on(CLASSIC)}"
+        return Preset(level.spec, about, level=level)
     if match := re.fullmatch(r"bhat-mc(\d{1,7})", name):
         # Without simulations Bhat's search has no visits to compare, and its program passed.
         if int(match[1]) == 0:
@@ -231,10 +235,10 @@ def make(spec: str, /, **values: Any) -> Agent:
     name, texts = parse_spec(spec)
     if (named := preset(name)) is None:
         return _build(name, texts, spec, values)
-    if named.is_fixed and (texts or values):
-        raise UserError(f"agent {name!r} has no options; write {named.spec} to change its own")
-    if named.elsewhere is not None:
-        return by_board(make(named.spec), make(named.elsewhere))
+    if named.level is not None:
+        if texts or values:
+            raise UserError(f"agent {name!r} has no options; write {named.spec} to change its own")
+        return ByBoard(named.level, make)
     base, preset_texts = parse_spec(named.spec)
     if named.faithful is not None and "faithful" in {*texts, *values}:
         given = values.pop("faithful", None)
@@ -349,17 +353,27 @@ def about(name: str) -> str:
 def kernels_of(name: str) -> tuple[str, ...]:
     """Return the kernel groups that an agent or preset declares; imports its class."""
     named = preset(name)
-    specs = [name] if named is None else [named.spec, *filter(None, [named.elsewhere])]
+    specs: tuple[str, ...] = (name,)
+    if named is not None:
+        specs = (named.spec,) if named.level is None else named.level.all_specs
     groups = [
         group for spec in specs for group in getattr(factory_of(parse_spec(spec)[0]), "kernels", ())
     ]
     return tuple(dict.fromkeys(groups))
 
 
+def boards_of(name: str) -> tuple[str, ...]:
+    """Return the boards that one of AGENTS plays with what comes with Fourlab; () for any board."""
+    entry = AGENTS[name]
+    if not entry.one_board:
+        return ()
+    return shipped_boards() if entry.patterns else (str(CLASSIC),)
+
+
 def options_of(name: str) -> list[Option]:
     """Return the options of an agent, with a preset's values as defaults."""
     named = preset(name)
-    if named is not None and named.is_fixed:
+    if named is not None and named.level is not None:
         return []
     base, texts = parse_spec(named.spec) if named else (name, {})
     factory = factory_of(base)

@@ -10,7 +10,8 @@ import numpy as np
 import typer
 
 from fourlab.agent import Agent, Analysis, Decision, Limit
-from fourlab.agents.levels import level_name, title
+from fourlab.agents import adaptive
+from fourlab.agents.levels import LEVELS, level_name, number_of, title
 from fourlab.agents.registry import make, parse_spec
 from fourlab.agents.simple.human import Human, HumanSays
 from fourlab.cli.generated import with_settings
@@ -24,12 +25,14 @@ from fourlab.cli.options import (
 )
 from fourlab.cli.table import LiveTable, Table, table
 from fourlab.errors import UserError
-from fourlab.game.outcome import RED, SIDE_NAMES, YELLOW
+from fourlab.game.outcome import RED, SIDE_NAMES, YELLOW, Result
 from fourlab.game.position import Position
 
 if TYPE_CHECKING:
     from fourlab.solver import Solver
 
+AUTO = "auto"
+"""The level that adapts to the person's results."""
 ADVICE_SECONDS = 5.0
 """Time limit of the solver for a hint or an evaluation; the classic board needs less."""
 REVIEW_SECONDS = 20.0
@@ -49,8 +52,12 @@ class Players:
         typer.Option("--yellow", metavar="AGENT", help="Second player (default rules)."),
     ] = None
     level: Annotated[
-        int | None,
-        typer.Option("--level", min=1, help="Play against this level; 1 is the easiest."),
+        str | None,
+        typer.Option(
+            "--level",
+            metavar="N",
+            help="Play against this level, 1 to 10, or auto, which adapts to your results.",
+        ),
     ] = None
 
     def specs(self, opponent: str | None) -> tuple[str, str]:
@@ -58,7 +65,7 @@ class Players:
         if self.level is not None:
             if opponent is not None:
                 raise UserError("give an opponent or a level, not both")
-            opponent = level_name(self.level)
+            opponent = level_name(self._number(self.level))
         if opponent is None:
             return self.red or "human", self.yellow or "rules"
         if self.red is not None and self.yellow is not None:
@@ -66,6 +73,22 @@ class Players:
         if self.yellow is not None:
             return opponent, self.yellow
         return self.red or "human", opponent
+
+    @property
+    def is_adaptive(self) -> bool:
+        """Whether the level follows the person's results."""
+        return self.level == AUTO
+
+    def _number(self, level: str) -> int:
+        if level == AUTO:
+            if (self.red or self.yellow or "human") != "human":
+                raise UserError(f"--level {AUTO} follows the results of a person, not of an agent")
+            return adaptive.remembered()
+        if not (level.isascii() and level.isdigit() and len(level) < 4):
+            raise UserError(
+                f"a level is a number from 1 to {len(LEVELS)}, or {AUTO}, not {level!r}"
+            )
+        return int(level)
 
 
 @dataclass(frozen=True)
@@ -118,6 +141,8 @@ def play(
 
       fourlab play --level 5
 
+      fourlab play --level auto --games 5
+
       fourlab play mcts:simulations=1000 --seed 1
     """
     if json and games != 1:
@@ -131,7 +156,16 @@ def play(
     rng = np.random.default_rng(seed)
     seats = [_seat(red, where), _seat(yellow, where)]
     sitting = _Sitting(
-        (red, yellow), seats, position, limit, rng, where, adviser, advice.hints, not json
+        (red, yellow),
+        seats,
+        position,
+        limit,
+        rng,
+        where,
+        adviser,
+        advice.hints,
+        prints_moves=not json,
+        is_adaptive=players.is_adaptive,
     )
     ending = sitting.play(games)
     if json:
@@ -217,6 +251,8 @@ class _Sitting:
     hints: bool
     prints_moves: bool = True
     """Whether to print the moves at the end of a game; --json has them."""
+    is_adaptive: bool = False
+    """Whether the level of the next game depends on the person's result."""
     score: list[int] = field(default_factory=lambda: [0, 0, 0])
     """Games won by the first and the second of `specs`, and drawn games."""
 
@@ -233,6 +269,8 @@ class _Sitting:
                 self.table.show("")  # ends the line of the prompt
                 ending = "interrupted"
             self._report(ending, of_several=games > 1)
+            if ending == "over" and self.is_adaptive:
+                self._adapt()
             played += 1
             if ending != "over":
                 return ending
@@ -275,6 +313,24 @@ class _Sitting:
             self.table.show(f"review it: {_review_command(self)}")
         moves = " ".join(str(column + 1) for column in game.columns)
         self.table.show(f"moves: {moves or 'none'}")
+
+    def _adapt(self) -> None:
+        """Replace the level by the one for the next game, and remember it."""
+        seat = next(seat for seat in (RED, YELLOW) if number_of(self.specs[seat]) is not None)
+        level = number_of(self.specs[seat])
+        outcome = self.game.positions[-1].outcome()
+        assert level is not None
+        assert outcome is not None
+        result = Result.DRAW
+        if outcome.winner is not None:
+            result = Result.LOSS if outcome.winner == seat else Result.WIN
+        level = adaptive.next_level(level, result)
+        adaptive.remember(level)
+        specs = list(self.specs)
+        specs[seat] = level_name(level)
+        self.specs = (specs[RED], specs[YELLOW])
+        self.seats[seat] = make(specs[seat])
+        self.table.show(f"next game: {title(specs[seat])}")
 
     def _has_people(self) -> bool:
         return any(isinstance(seat, Human) for seat in self.seats)

@@ -193,5 +193,5 @@ def _is_loopback(host: str) -> bool:
 
 def _announce(seconds: float) -> None:
     """Print why some agents are not ready yet."""
-    text = f"compiling for this machine, once, in about {seconds:.0f} s; levels 1 to 3 play already"
+    text = f"compiling for this machine, once, in about {seconds:.0f} s; the levels come first"
     print(f"fourlab: {text}", file=sys.stderr)

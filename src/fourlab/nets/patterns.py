@@ -14,7 +14,7 @@ them, `compiled/patterns.py` evaluates them.
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from itertools import product
 from math import prod, tanh
 from pathlib import Path
@@ -30,6 +30,7 @@ from fourlab.files import read_bounded, write_atomically
 from fourlab.game.geometry import Geometry
 from fourlab.game.position import Position
 from fourlab.game.rules import Rules
+from fourlab.nets.pattern_files import PACKAGE, shipped_boards, shipped_file
 
 RED, YELLOW, PLAYABLE, HIGHER = range(4)
 """The states of a cell; HIGHER is empty with an empty cell below."""
@@ -43,9 +44,6 @@ MAX_ENTRIES = 1 << 24
 MAX_BYTES = 64 << 20
 UNIT = compiled.UNIT
 """Weights in files are int16; this much is 1 before tanh."""
-PACKAGE, FOLDER = "fourlab.nets", "weights"
-PREFIX, SUFFIX = "patterns-", ".npz"
-"""Shipped patterns are called patterns-7x6x4.npz, in this folder of this package."""
 
 
 @dataclass(frozen=True)
@@ -262,17 +260,6 @@ def load(name: str) -> PatternNetwork:
         ) from None
 
 
-@cache  # reading a folder takes a part of a millisecond that a move may have
-def shipped_boards() -> tuple[str, ...]:
-    """Return the boards for which patterns come with Fourlab."""
-    boards = (
-        name.removeprefix(PREFIX).removesuffix(SUFFIX)
-        for name in shipped.names(PACKAGE, FOLDER)
-        if name.startswith(PREFIX) and name.endswith(SUFFIX)
-    )
-    return tuple(sorted(boards))
-
-
 def load_for(rules: Rules, name: str | None) -> PatternNetwork:
     """Load the network for a board: from a file, or with None the shipped one.
 
@@ -286,11 +273,6 @@ def load_for(rules: Rules, name: str | None) -> PatternNetwork:
     network = load(str(rules) if name is None else name)
     network.check_board(rules)
     return network
-
-
-def shipped_file(board: str) -> str:
-    """Return where the shipped patterns of a board are in PACKAGE."""
-    return f"{FOLDER}/{PREFIX}{board}{SUFFIX}"
 
 
 @lru_cache(maxsize=8)

@@ -11,9 +11,12 @@ from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 
 from fourlab.agents import registry
-from fourlab.agents.levels import LEVELS
+from fourlab.agents.adaptive import next_level
+from fourlab.agents.levels import LEVELS, Level
+from fourlab.arena.statistics import Estimate
 from fourlab.errors import UserError
 from fourlab.game.named import named_positions
+from fourlab.game.outcome import Result
 from fourlab.game.position import Position
 from fourlab.game.rules import CLASSIC, Rules
 from fourlab.version import __version__
@@ -84,11 +87,15 @@ def _add_lists(api: APIRouter, settings: Settings, readiness: Readiness, own: Ow
     @api.get("/agents", tags=["agents"])
     def agents(
         options: Annotated[bool, Query(description="With the options of every agent.")] = True,
+        board: Annotated[
+            str | None, Query(max_length=20, description="Board of the levels; 7x6x4 by default.")
+        ] = None,
     ) -> m.AgentsAnswer:
         """List the graded levels and the agents, with their descriptions and options or without."""
-        listed = _agents(options)
+        rules = _rules(board)
+        levels = [_level_answer(level, rules) for level in LEVELS]
         mine = [_own_answer(name, agent) for name, agent in own.agents.items()]
-        return m.AgentsAnswer(levels=listed.levels, agents=[*listed.agents, *mine])
+        return m.AgentsAnswer(levels=levels, agents=[*_agents(options), *mine])
 
     @api.get("/ready", tags=["agents"])
     async def ready(
@@ -167,7 +174,7 @@ def _add_searches(api: APIRouter, caps: Caps, searches: _Searches) -> None:
         request: Request,
         agent: Annotated[
             str, Query(max_length=300, description="The agent that plays.")
-        ] = "level:8",
+        ] = "level:10",
         seconds: Annotated[
             m.Seconds, Query(description="Time limit per move in seconds.")
         ] = USUAL_SECONDS,
@@ -242,22 +249,30 @@ def _own_answer(name: str, agent: OwnAgent) -> m.AgentAnswer:
     )
 
 
+def _level_answer(level: Level, rules: Rules) -> m.LevelAnswer:
+    match = level.result_on(rules)
+    elo = Estimate() if match is None else match.elo
+    return m.LevelAnswer(
+        level=level.number,
+        name=level.name,
+        agent=f"level:{level.number}",
+        spec=level.spec_on(rules),
+        about=level.about_on(rules),
+        strength=level.strength_on(rules),
+        elo=elo.value,
+        low=elo.low,
+        high=elo.high,
+        after_win=f"level:{next_level(level.number, Result.WIN)}",
+        after_loss=f"level:{next_level(level.number, Result.LOSS)}",
+    )
+
+
 @cache
-def _agents(with_options: bool) -> m.AgentsAnswer:
-    levels = [
-        m.LevelAnswer(
-            level=number,
-            name=level.name,
-            agent=f"level:{number}",
-            spec=level.spec,
-            about=level.about,
-            strength=level.strength,
-        )
-        for number, level in enumerate(LEVELS, 1)
-    ]
+def _agents(with_options: bool) -> list[m.AgentAnswer]:
     agents = []
     for name in players.names():
-        entry = registry.AGENTS[players.base_of(name)]
+        base = players.base_of(name)
+        entry = registry.AGENTS[base]
         options = [
             m.OptionAnswer(
                 name=option.name,
@@ -276,9 +291,9 @@ def _agents(with_options: bool) -> m.AgentsAnswer:
                 about=registry.about(name) if with_options else "",
                 # The presets are the agents of the five reports.
                 group="agents" if name in registry.AGENTS else "documents",
-                boards=str(CLASSIC) if entry.one_board else "any",
+                boards=", ".join(registry.boards_of(base)) or "any",
                 xray=entry.xray,
                 options=options,
             )
         )
-    return m.AgentsAnswer(levels=levels, agents=agents)
+    return agents

@@ -73,7 +73,7 @@ class MoveRequest(PositionRequest):
     agent: str = Field(
         default="level:3",
         max_length=300,
-        description="A level, level:1 to level:8, or the spec of an agent.",
+        description="A level, level:1 to level:10, or the spec of an agent.",
     )
     seconds: Seconds | None = Field(
         default=None,
@@ -114,7 +114,7 @@ class ReviewRequest(PositionRequest):
 class AgentRequest(RequestBody):
     """An agent that will soon be asked for a move."""
 
-    agent: str = Field(max_length=300, description="level:1 to level:8, or the spec of an agent.")
+    agent: str = Field(max_length=300, description="level:1 to level:10, or the spec of an agent.")
     board: str | None = Field(
         default=None,
         max_length=20,
@@ -355,10 +355,19 @@ class LevelAnswer(BaseModel):
 
     level: int
     name: str
-    agent: str = Field(description="What requests call it: level:1 to level:8.")
-    spec: str = Field(description="The agent that plays it.")
+    agent: str = Field(description="What requests call it: level:1 to level:10.")
+    spec: str = Field(description="The agent that plays it on the board.")
     about: str
-    strength: str
+    strength: str = Field(description="How strong it is on the board, in words.")
+    elo: float | None = Field(
+        description="Elo above the level before, where that was measured on the board."
+    )
+    low: float | None = Field(description="Lower end of its 95 % interval.")
+    high: float | None = Field(description="Upper end of its 95 % interval.")
+    after_win: str = Field(
+        description="The adaptive opponent: the level to play after a win against this one."
+    )
+    after_loss: str = Field(description="The same after a loss; after a draw the level stays.")
 
 
 class OptionAnswer(BaseModel):
@@ -381,7 +390,7 @@ class AgentAnswer(BaseModel):
     group: Literal["agents", "documents", "own"] = Field(
         description="documents for agents of the five reports, own for your own files."
     )
-    boards: str = Field(description="any, or the only board that it plays on.")
+    boards: str = Field(description="any, or the boards that it plays on, by commas.")
     xray: bool = Field(description="Whether its search tree can be shown.")
     options: list[OptionAnswer]
 

@@ -79,8 +79,9 @@ def make(agent: str, rules: Rules, megabytes: int) -> Agent:
     name, given = registry.parse_spec(spec_of(agent, rules))
     given = registry.current_names(name, given)
     base = base_of(name)
-    if registry.AGENTS[base].one_board and rules != CLASSIC:
-        raise UserError(f"agent {name!r} knows only the board {CLASSIC}, not {rules}")
+    if (boards := registry.boards_of(base)) and str(rules) not in boards:
+        noun = "board" if len(boards) == 1 else "boards"
+        raise UserError(f"agent {name!r} knows only the {noun} {', '.join(boards)}, not {rules}")
     for option in _options_of(name):
         # Every option for memory is in MB; none of them is public, so none is in the request.
         if option.unit == "MB":

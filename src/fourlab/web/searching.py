@@ -25,7 +25,7 @@ from fourlab.web.messages import AnalysisRequest, Move, MoveRequest, OpinionAnsw
 from fourlab.web.progress import Report, Reporter
 from fourlab.web.settings import USUAL_SECONDS, Caps
 
-if TYPE_CHECKING:  # these import the compiler, which the first levels do not need
+if TYPE_CHECKING:  # these import the compiler, which agents that do not search do not need
     from fourlab.analysis.opinion import OnOpinion
     from fourlab.analysis.review import Review
 
@@ -168,12 +168,12 @@ def load(fields: Fields, caps: Caps, stop: Stop, report: Report) -> str:
 
 
 def prepare() -> None:
-    """Import what the first levels need, which play before anything is compiled."""
+    """Import what plays before anything is compiled."""
     import numpy as np
 
     np.random.default_rng(0)
-    for level in ("level:1", "level:2", "level:3"):
-        players.make(level, CLASSIC, megabytes=1)
+    for agent in ("random", "rules"):
+        players.make(agent, CLASSIC, megabytes=1)
 
 
 LOADED: set[str] = set()

@@ -22,8 +22,8 @@ from fourlab.bridges.kaggle.submission import BANK, USUAL
 from fourlab.engines.process import Program
 from fourlab.errors import UserError
 from fourlab.files import check_target, write_atomically
-from fourlab.game.rules import Rules
-from fourlab.nets.patterns import PACKAGE, shipped_file
+from fourlab.game.rules import CLASSIC, Rules
+from fourlab.nets.pattern_files import PACKAGE, shipped_file
 from fourlab.version import __version__
 
 MAX_SECONDS = 300
@@ -249,7 +249,7 @@ def _agent(spec: str) -> tuple[str, Any]:
         if getattr(agent, key, None) == value:
             raise UserError(f"{base} with {option} cannot be exported; patterns and anytime can")
     # Kaggle plays the classic board, so the agent for other boards is not needed.
-    return base, agent.classic if isinstance(agent, ByBoard) else agent
+    return base, agent.agent_on(CLASSIC) if isinstance(agent, ByBoard) else agent
 
 
 def _examine(source: bytes, mode: str) -> Examined:

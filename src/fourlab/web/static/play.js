@@ -1,5 +1,6 @@
 // Play: who sits where, the agents' replies, and what can be done with the game.
 
+import { ADAPTIVE, adapt, playing } from './adaptive.js';
 import { pause, post } from './api.js';
 import { named, SIDES } from './game.js';
 import { nameOf, prefer, secondsUntil, subscribe, waitFor } from './ready.js';
@@ -7,6 +8,8 @@ import { agentName, agentPicker, disc, h, load, reduced, toggle } from './ui.js'
 
 const AT_ONCE = 0.05; // seconds that an agent gets after "Move now"
 const LANDING = 450; // milliseconds: a reply waits until the disc before it has landed
+
+let counted = false; // whether the adaptive level has followed this game, which it does once
 
 export function mount(root, app) {
   let asked = null; // the question an agent is thinking about: {text, stop}
@@ -16,7 +19,8 @@ export function mount(root, app) {
   // --- the agents -------------------------------------------------------------------------------
 
   const atEnd = () => app.state.ply === app.state.game.moves.length;
-  const seat = (game) => app.state[game.toMove];
+  const sitting = (side) => playing(app.state[side], app.settings);
+  const seat = (game) => sitting(game.toMove);
   const agentsTurn = () => !app.shown.outcome && seat(app.shown) !== 'human';
 
   // Ask the agent whose turn it is, unless it has been asked already; abort an outdated request.
@@ -75,7 +79,7 @@ export function mount(root, app) {
   const awaited = new Set();
 
   function prepare() {
-    for (const agent of new Set(SIDES.map((side) => app.state[side]))) {
+    for (const agent of new Set(SIDES.map(sitting))) {
       if (!secondsUntil(agent)) {
         if (awaited.delete(agent)) app.announce(`${nameOf(agent)} is ready.`);
       } else if (!awaited.has(agent)) {
@@ -153,6 +157,7 @@ export function mount(root, app) {
         label: [disc(side), named(side)],
         value: app.state[side],
         human: true,
+        adaptive: aboutAdaptive,
         change: (chosen) => app.go({ [side]: chosen }, { replace: true }),
       }),
     ]),
@@ -168,6 +173,33 @@ export function mount(root, app) {
     app.settings.set('flip', on);
     app.board.flip(on);
   });
+
+  // --- the adaptive opponent: after a game that was played here, its level changes ---------------
+
+  let last = app.state.game;
+
+  function aboutAdaptive() {
+    const level = agentName(playing(ADAPTIVE, app.settings));
+    return `One level up after each game you win, one down after each you lose; now ${level}.`;
+  }
+
+  async function count() {
+    const { game } = app.state;
+    const isNext = game !== last && game.moves.length === last.moves.length + 1 && atEnd();
+    last = game;
+    if (!game.moves.length) counted = false;
+    if (!isNext || !app.shown.outcome || counted) return;
+    const person = SIDES.find((side) => app.state[side] === 'human');
+    if (!person || !SIDES.some((side) => app.state[side] === ADAPTIVE)) return;
+    counted = true;
+    const { outcome } = app.shown;
+    const won = outcome.startsWith(person);
+    try {
+      const level = await adapt(outcome === 'draw' ? 'draw' : won ? 'win' : 'loss', app.settings);
+      app.announce(`The next game is against level ${level.level}, ${level.name}.`);
+      show();
+    } catch {} // the server does not answer: the level stays
+  }
 
   let listed = null; // the game whose moves are listed
 
@@ -254,7 +286,7 @@ export function mount(root, app) {
     const agent = seat(app.shown);
     const side = named(app.shown.toMove);
     if (!agentsTurn()) {
-      const wait = waitFor(app.state.red) || waitFor(app.state.yellow);
+      const wait = waitFor(sitting('red')) || waitFor(sitting('yellow'));
       return wait && `${side} to move · ${wait}`;
     }
     if (asked && !problem && waitFor(agent)) return `${side}: ${waitFor(agent)}`;
@@ -262,6 +294,7 @@ export function mount(root, app) {
   }
 
   const changed = () => {
+    count();
     think();
     prepare();
     show();

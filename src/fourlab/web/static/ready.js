@@ -9,7 +9,7 @@ const LONG = 100; // longer waits, in seconds, are shown in minutes
 const entries = new Map(); // level or agent -> { name, ready, seconds }
 const listeners = new Set();
 let answeredAt = 0; // when the last answer came
-let boardOf = () => null;
+export let boardOf = () => null;
 
 // Ask until everything is ready; board() says on which board the levels are to play.
 export function watch(board) {

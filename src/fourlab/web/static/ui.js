@@ -1,7 +1,7 @@
 // Small helpers for elements, and the picker of an agent.
 
 import { get } from './api.js';
-import { about as inAbout, secondsUntil, subscribe } from './ready.js';
+import { about as inAbout, boardOf, secondsUntil, subscribe } from './ready.js';
 
 // h('button', {class: 'primary', onclick: f, disabled: true}, 'Text') makes an element; false and
 // null leave an attribute or child out.
@@ -76,30 +76,34 @@ export const reduced = () => matchMedia('(prefers-reduced-motion: reduce)').matc
 
 const listed = {};
 
-// The answer of GET /agents, requested once. The options of all agents are long, so they are
-// requested only when they are needed.
+// The answer of GET /agents for the board on the page, requested once. The options of all agents
+// are long, so they are requested only when they are needed.
 export function agents(options = false) {
-  listed[options] ??= get('agents', { options }).catch((error) => {
-    delete listed[options];
+  const board = options ? null : boardOf();
+  const key = `${options} ${board}`;
+  listed[key] ??= get('agents', { options, board }).catch((error) => {
+    delete listed[key];
     throw error;
   });
-  return listed[options];
+  return listed[key];
 }
 
-// An agent's name for people: "Level 3" or the spec itself.
+// An agent's name for people: "level 3" or the spec itself.
 export const agentName = (agent) =>
   agent === 'human' ? 'human' : agent.replace(/^level:/, 'level ');
 
 let pickers = 0;
 
 // A labelled choice of an agent: human (if allowed), the levels, every agent; a spec can be typed
-// below the list. Options: label, value, human (offer a person), levels (offer the levels),
-// filter(agent) -> whether to list it, refuse(agent) -> why it cannot be chosen, change(value).
+// below the list. Options: label, value, human (offer a person), adaptive() -> a description (offer
+// the level that follows a person's results), levels (offer the levels), filter(agent) -> whether
+// to list it, refuse(agent) -> why it cannot be chosen, change(value).
 // The element has a property `value` that can be read and set.
 export function agentPicker({
   label,
   value,
   human = false,
+  adaptive = null,
   levels = true,
   filter = () => true,
   refuse = () => '',
@@ -120,6 +124,7 @@ export function agentPicker({
   let formSpec = ''; // what the form shows
   let isOpen = false;
   let offered = { levels: [], agents: [] };
+  let board = null; // for which the levels are described
 
   const option = (agent, text, reason = '') =>
     h('option', { value: agent, disabled: !!reason }, reason ? `${text} (${reason})` : text);
@@ -127,7 +132,8 @@ export function agentPicker({
 
   function show() {
     const name = value.split(':')[0];
-    const choice = name === 'level' || value === 'human' ? value : name;
+    const isPlain = name === 'level' || value === 'human' || value === 'adaptive';
+    const choice = isPlain ? value : name;
     const shown = offered.agents.filter(filter);
     const of = (kind) =>
       shown
@@ -136,6 +142,7 @@ export function agentPicker({
     select.replaceChildren(
       ...[
         human && option('human', 'You (a person)'),
+        adaptive && option('adaptive', 'Adaptive'),
         levels &&
           group(
             'Levels',
@@ -149,7 +156,7 @@ export function agentPicker({
     if (![...select.options].some((item) => item.value === choice))
       select.append(option(choice, agentName(choice)));
     select.value = choice;
-    spec.hidden = name === 'level' || value === 'human';
+    spec.hidden = isPlain;
     spec.value = value;
     showReady();
     if (formSpec !== value) {
@@ -157,7 +164,8 @@ export function agentPicker({
       form = null;
     }
     const level = offered.levels.find(({ agent }) => agent === value);
-    describe(level ? [level.about, level.strength].filter(Boolean).join('; ') : '');
+    if (adaptive && value === 'adaptive') describe(adaptive());
+    else describe(level ? [level.about, level.strength].filter(Boolean).join('; ') : '');
     if (offered.agents.some((agent) => agent.name === name)) describeAgent(name).catch(() => {});
   }
 
@@ -202,19 +210,26 @@ export function agentPicker({
   Object.defineProperty(picker, 'value', {
     get: () => value,
     set(chosen) {
-      if (chosen === value) return;
-      value = chosen;
-      show();
+      if (board !== boardOf()) request();
+      if (chosen !== value) {
+        value = chosen;
+        show();
+      } else if (adaptive && value === 'adaptive') describe(adaptive());
     },
   });
   show();
   const unsubscribe = subscribe(() => (picker.isConnected ? showReady() : unsubscribe()));
-  agents().then(
-    (answer) => {
-      offered = answer;
-      show();
-    },
-    () => {},
-  );
+  function request() {
+    const asked = (board = boardOf());
+    agents().then(
+      (answer) => {
+        if (asked !== board) return; // another board was set up meanwhile
+        offered = answer;
+        show();
+      },
+      () => {},
+    );
+  }
+  request();
   return picker;
 }
