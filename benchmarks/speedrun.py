@@ -97,9 +97,7 @@ def main() -> None:
     network = arguments.run / "patterns.npz"
     print(f"trained in {cpu_hours:.2f} CPU hours: {network}")
     results = []
-    for one in measured(
-        make(AGENT.format(network, SIMULATIONS)), arguments.sets, arguments.count
-    ):
+    for one in measured(make(AGENT.format(network, SIMULATIONS)), arguments.sets, arguments.count):
         results.append(one)
         goal = "" if one["target"] is None else f"  AlphaZero.jl {one['target']:.1f} %"
         share = one["mistakes"] / one["positions"]

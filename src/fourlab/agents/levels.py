@@ -159,13 +159,13 @@ WORDS = (
 
 GRADED = {
     "7x6x4": (
-        "patterns:nodes=300,temperature=0.735",
-        "patterns:nodes=300,temperature=0.555",
-        "patterns:nodes=300,temperature=0.42",
-        "patterns:nodes=300,temperature=0.338",
-        "patterns:nodes=300,temperature=0.264",
-        "patterns:nodes=300,temperature=0.19",
-        "patterns:nodes=300,temperature=0.116",
+        "patterns:nodes=300,temperature=0.95",
+        "patterns:nodes=300,temperature=0.656",
+        "patterns:nodes=300,temperature=0.468",
+        "patterns:nodes=300,temperature=0.341",
+        "patterns:nodes=300,temperature=0.268",
+        "patterns:nodes=300,temperature=0.201",
+        "patterns:nodes=300,temperature=0.134",
         "patterns:nodes=300",
         "anytime:nodes=5000",
         "perfect:ties=random",
