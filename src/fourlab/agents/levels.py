@@ -160,9 +160,9 @@ WORDS = (
 GRADED = {
     "7x6x4": (
         "patterns:nodes=300,temperature=0.95",
-        "patterns:nodes=300,temperature=0.656",
-        "patterns:nodes=300,temperature=0.468",
-        "patterns:nodes=300,temperature=0.341",
+        "patterns:nodes=300,temperature=0.632",
+        "patterns:nodes=300,temperature=0.452",
+        "patterns:nodes=300,temperature=0.345",
         "patterns:nodes=300,temperature=0.268",
         "patterns:nodes=300,temperature=0.201",
         "patterns:nodes=300,temperature=0.134",
