@@ -167,7 +167,7 @@ GRADED = {
         "patterns:nodes=300,temperature=0.201",
         "patterns:nodes=300,temperature=0.134",
         "patterns:nodes=300",
-        "anytime:nodes=5000",
+        "anytime:nodes=7000",
         "perfect:ties=random",
     ),
 }
