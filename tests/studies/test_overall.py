@@ -68,7 +68,7 @@ def test_verdicts_are_counted_per_report_and_question() -> None:
     undecided = [line for line in lines if line.startswith(UNDECIDED)]
     assert len(undecided) == 1
     assert all(question.question in undecided[0] for question in questions_of("gao"))
-    assert "Scale quick, seed 0." in lines
+    assert "Gao: scale quick, seed 0." in lines
     once = replace(BEST, reproduced=may_happen(50, 100), true=None)
     done = {experiment.name: [stored(experiment, once)]}
     lines = list(to_markdown(overall_blocks(done, made, ".md")))

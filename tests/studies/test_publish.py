@@ -27,7 +27,7 @@ def test_publishing_one_report_leaves_the_others(tmp_path: Path) -> None:
     index = (target / "report.md").read_text(encoding="utf-8")
     assert "| vannucci-abril exact |" in index
     assert "| arya dqn |" in index
-    assert "Scale smoke, seed 0, commit " in index
+    assert ": scale smoke, seed 0, commit " in index
     assert "Scale smoke, seed 1, commit " in index
 
 

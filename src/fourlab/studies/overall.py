@@ -74,7 +74,7 @@ def overall_blocks(
         if own[document]:
             yield Heading(title)
             yield from _answers(document, own[document])
-            yield Paragraph(_made_line(own[document], made))
+            yield Paragraph(_made_line(document, own[document], made))
     rows = [_experiment_row(name, parts) for name, parts in done.items()]
     title = "All experiments, and how many of their claims are reproduced"
     yield Folded(title, [Grid(EXPERIMENT_HEAD, rows)])
@@ -120,12 +120,12 @@ def _answers(document: str, experiments: Mapping[str, Parts]) -> Iterator[Block]
         yield Paragraph(f"{UNDECIDED} {' '.join(open_questions)}")
 
 
-def _made_line(experiments: Mapping[str, Parts], made: Mapping[str, Made]) -> str:
+def _made_line(document: str, experiments: Mapping[str, Parts], made: Mapping[str, Made]) -> str:
     """Return how the experiments of a report were made, in one sentence."""
     own = [made[name] for name in experiments]
     scales = " and ".join(dict.fromkeys(one.scale for one in own))
     seeds = ", ".join(dict.fromkeys(str(one.seed) for one in own))
-    text = f"Scale {scales}, seed {seeds}"
+    text = f"{_name(document)}: scale {scales}, seed {seeds}"
     if commits := list(dict.fromkeys(one.commit for one in own if one.commit)):
         text += f", commit {', '.join(commits)}"
     if days := sorted({one.day for one in own if one.day}):
