@@ -29,6 +29,7 @@ NOT_RUN = {
     "docs/agents/q.md": TRAININGS,
     "docs/agents/sb3.md": "the reader's own model; tests/agents plays one",
     "docs/agents/value.md": TRAININGS,
+    "docs/explanation/speedrun.md": TRAININGS,
     "docs/how-to/connect-an-engine.md": "the reader's own engine",
     "docs/how-to/install.md": "make and pip change the environment",
     "docs/how-to/kaggle.md": "tests/bridges/kaggle exports these agents, which takes minutes",
@@ -36,6 +37,7 @@ NOT_RUN = {
     "docs/how-to/use-many-processes.md": "starts Ray, which tests/jobs/test_ray.py does",
     "docs/how-to/use-the-web-page.md": "a server does not end; tests/cli/test_web.py starts it",
     "docs/reference/commands.md": "examples of every command, trainings included",
+    "docs/reference/levels.md": "thousands of games",
     "docs/tutorials/write-an-agent.md": "the reader's own package",
 }
 """Pages with commands in `sh` blocks, which are only parsed, and why."""
@@ -86,6 +88,8 @@ def test_commands_that_are_not_run_can_be_parsed(page: Path) -> None:
                     assert target in targets
                 case ["python", "tasks.py"]:
                     assert line.split()[2] in TASKS
+                case ["python", script] if script.startswith("benchmarks/"):
+                    assert (ROOT / script).is_file()
                 case ["pip", "install"]:
                     named = re.findall(r"(?:\.|fourlab)\[([a-z,]+)\]", line)
                     assert {name for names in named for name in names.split(",")} <= set(extras)

@@ -458,7 +458,7 @@ def test_the_first_load_is_small_and_comes_from_this_server_only(page: Page, ser
     page.wait_for_load_state("networkidle")
     assert all(url.startswith(server) for url in sizes)
     assert any(url.endswith("icon.svg") for url in sizes)
-    assert sum(sizes.values()) < 70_000, sizes
+    assert sum(sizes.values()) < 80_000, sizes
 
 
 def test_options_are_set_in_a_form_built_from_their_declarations(page: Page) -> None:

@@ -83,8 +83,8 @@ def test_a_file_of_another_board_is_refused_in_one_line(agent: str, tmp_path: Pa
     assert player.decide(Position(board="5x4x4")).column in range(5)
     with pytest.raises(UserError, match=r"^the patterns are for the board 5x4x4, not 7x6x4$"):
         player.decide(Position())
-    with pytest.raises(UserError, match=r"^there are no patterns for the board 5x4x4, only for"):
-        make(f"{agent}:net=patterns").decide(Position(board="5x4x4"))
+    with pytest.raises(UserError, match=r"^there are no patterns for the board 5x5x4, only for"):
+        make(f"{agent}:net=patterns").decide(Position(board="5x5x4"))
 
 
 def test_a_damaged_or_missing_file_ends_a_command_with_one_line(

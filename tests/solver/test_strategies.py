@@ -31,9 +31,8 @@ BOARDS = (
 """Boards with an even number of rows, and discs after which brute force is fast."""
 
 
-def quiet_positions() -> list[Position]:
+def quiet_positions(count: int) -> list[Position]:
     """Return positions in which the side to move cannot win at once."""
-    count = 300 if FULL else 40
     return [
         position
         for board, plies in BOARDS
@@ -46,7 +45,7 @@ def quiet_positions() -> list[Position]:
 @pytest.mark.sweep
 def test_promised_scores_are_true_and_all_strategies_occur() -> None:
     promised = Counter[tuple[str, int, bool]]()
-    for position in quiet_positions():
+    for position in quiet_positions(300 if FULL else 40):
         g = position.rules.geometry
         own, mask = position.own, position.mask
         red_to_move = position.ply % 2 == 0
@@ -69,7 +68,7 @@ def test_promised_scores_are_true_and_all_strategies_occur() -> None:
 @pytest.mark.sweep
 def test_answers_are_true() -> None:
     answered = 0
-    for position in quiet_positions():
+    for position in quiet_positions(300 if FULL else 40):
         g = position.rules.geometry
         left = g.columns * g.rows - position.ply
         threats = winning_cells(position.own ^ position.mask, position.mask, g)

@@ -155,18 +155,8 @@ def play(
     limit = Limit(seconds=seconds, simulations=simulations)
     rng = np.random.default_rng(seed)
     seats = [_seat(red, where), _seat(yellow, where)]
-    sitting = _Sitting(
-        (red, yellow),
-        seats,
-        position,
-        limit,
-        rng,
-        where,
-        adviser,
-        advice.hints,
-        prints_moves=not json,
-        is_adaptive=players.is_adaptive,
-    )
+    options = (adviser, advice.hints, not json, players.is_adaptive)
+    sitting = _Sitting((red, yellow), seats, position, limit, rng, where, *options)
     ending = sitting.play(games)
     if json:
         _print_json(sitting.game, red, yellow)

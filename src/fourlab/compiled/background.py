@@ -195,12 +195,13 @@ class Background:
             self._closed = True
             self._queue.clear()
             waiting = [future for future in self._futures.values() if not future.done()]
+        # First, or the thread of a killed process would report a failure.
+        for future in waiting:
+            _settle(future, Closed("the compilation was ended"))
         # Outside the lock: killing a process waits for its end, and its thread needs the lock to
         # finish.
         for worker in self._workers:
             worker.close()
-        for future in waiting:
-            _settle(future, Closed("the compilation was ended"))
 
     def prefer(self, names: Iterable[str]) -> list["Future[None]"]:
         """Move groups to the front of the queue; return the futures of those not ready."""

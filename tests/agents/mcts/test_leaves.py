@@ -126,8 +126,8 @@ def test_draws_in_the_middle_of_the_scale_of_wins_are_the_usual_ones() -> None:
 
 
 def test_a_board_without_patterns_is_refused_in_one_line() -> None:
-    with pytest.raises(UserError, match=r"^there are no patterns for the board 5x4x4, only for"):
-        make(SPEC).decide(Position(board="5x4x4"))
+    with pytest.raises(UserError, match=r"^there are no patterns for the board 5x5x4, only for"):
+        make(SPEC).decide(Position(board="5x5x4"))
 
 
 def test_a_damaged_file_ends_a_command_with_one_line(
