@@ -4,7 +4,7 @@
 # make soak   the tests that take long, and one table of what is promised and measured
 # make release  build, inspect and try what would be published
 # make docs   build the documentation as a website in site/
-# make speedrun  train from nothing to AlphaZero.jl's strength (minutes)
+# make speedrun  train from nothing, as the current record of the leaderboard (minutes)
 # make budget sizes, start-up and compile times beside their limits
 # All make their own .venv, with uv if it can be had, else with pip, and are quick the second time.
 

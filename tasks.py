@@ -170,7 +170,7 @@ def bench(arguments: Sequence[str]) -> int:
 
 
 def speedrun(arguments: Sequence[str]) -> int:
-    """Train from nothing to AlphaZero.jl's strength, as the current record does."""
+    """Train from nothing, as the current record of the leaderboard does, and measure it."""
     return run("python", "benchmarks/speedrun.py", *arguments)
 
 
