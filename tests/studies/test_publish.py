@@ -27,8 +27,8 @@ def test_publishing_one_report_leaves_the_others(tmp_path: Path) -> None:
     index = (target / "report.md").read_text(encoding="utf-8")
     assert "| vannucci-abril exact |" in index
     assert "| arya dqn |" in index
-    assert ": scale smoke, seed 0, commit " in index
-    assert "Scale smoke, seed 1, commit " in index
+    assert "Vannucci and Abril: scale smoke, seed 0, commit " in index
+    assert "Arya: scale smoke, seed 1, commit " in index
 
 
 def test_an_experiment_replaces_its_own_results_only(tmp_path: Path) -> None:
