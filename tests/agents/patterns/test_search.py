@@ -9,7 +9,7 @@ from fourlab.agents.patterns import entries, search
 from fourlab.agents.patterns.agent import PatternPlayer
 from fourlab.agents.patterns.deepening import PatternSearch
 from fourlab.agents.patterns.thinking import Thinking
-from fourlab.arena.openings import random_play
+from fourlab.arena.openings import openings, random_play
 from fourlab.errors import UserError
 from fourlab.game.outcome import Result
 from fourlab.game.position import Position
@@ -163,6 +163,46 @@ def test_anytime_with_enough_nodes_keeps_the_value() -> None:
         exact = solver.columns(position)
         best = max(solution.score or 0 for solution in exact.values())
         assert exact[decision.column].result == Result.of_score(best)
+
+
+def test_a_proven_draw_is_preferred_to_a_hoped_one() -> None:
+    # The third column draws, and the search hoped for the sixth, which loses.
+    position = Position("3436475456334665224364")
+    for nodes in (2000, 20_000):
+        decision = Anytime(book=False).decide(position, Limit(nodes=nodes))
+        assert decision.column == 2
+    assert decision.proven is not None
+    assert decision.proven.result == Result.DRAW
+
+
+def test_among_draws_the_search_chooses() -> None:
+    """The chosen column draws, and it is the best one by the estimates of a longer search."""
+    solver = Solver(16)
+    several = 0
+    for position in openings("balanced:16", "7x6x4", 12, seed=1):
+        exact = {column: one.result for column, one in solver.columns(position).items()}
+        search = PatternSearch(load("7x6x4"), 1)
+        thinking = Thinking(position, Limit(nodes=10**7), search, Solver(16))
+        decision = thinking.decide()
+        assert exact[decision.column] == Result.DRAW
+        if list(exact.values()).count(Result.DRAW) > 1:
+            assert decision.proven is not None
+            assert decision.column == thinking.search.best
+            assert thinking.search.nodes >= 10_000 or thinking.search.is_finished
+            several += 1
+    assert several > 2
+
+
+def test_a_decision_within_a_time_uses_earlier_proofs() -> None:
+    position = random_game(CLASSIC, 3000)[8]
+    agent = Anytime(book=False)
+    limit = Limit(seconds=600)
+    first = agent.decide(position, limit)
+    again = agent.decide(position, limit)
+    assert first.column == again.column
+    assert first.analysis.nodes is not None
+    assert again.analysis.nodes is not None
+    assert again.analysis.nodes < first.analysis.nodes
 
 
 def test_anytime_plays_the_opening_from_the_book() -> None:

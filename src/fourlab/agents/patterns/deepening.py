@@ -111,6 +111,11 @@ class Deepening:
             self.best is not None and self.scores[self.best].proven is not None
         )
 
+    @property
+    def is_wide(self) -> bool:
+        """Whether all columns get exact scores."""
+        return bool(self._memory.counts[search.WIDE])
+
     def exclude(self, columns: list[int]) -> None:
         """Search these columns no more; at least one legal column must remain."""
         g = self._position.rules.geometry

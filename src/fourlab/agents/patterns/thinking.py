@@ -37,6 +37,8 @@ SEARCH_FIRST = 1500
 """Nodes of the search before the solver begins; more time improves the estimates only slowly."""
 SOLVER_SHARE = 0.85
 """The solver's share of the work from then on."""
+DRAWS_NODES = 10_000
+"""Nodes of the search that choose among columns that draw."""
 LIKELY_WIN = 0.3
 """From this value on, the solver first asks whether a column wins."""
 SEARCH_MEGABYTES = 8
@@ -90,8 +92,9 @@ class Thinking:
             np.zeros(1, np.uint8) if self.stop is None else np.frombuffer(self.stop.flag, np.uint8)
         )
         self.search = search.begin(position, stop, wide)
-        # A decision depends on its arguments alone, not on earlier ones.
-        if self.solver is not None:
+        # A decision within a number of nodes depends on its arguments alone. One within a time is
+        # never repeated exactly, and may use what earlier ones have proven.
+        if self.solver is not None and (limit.seconds is None or limit.nodes is not None):
             self.solver.forget()
 
     # --- the loop -------------------------------------------------------------------------------
@@ -111,11 +114,38 @@ class Thinking:
             nodes = self.slice()
             if self.solver_is_next():
                 self.prove(nodes)
-            elif not self.search.is_finished and self.search.depth < (self.max_depth or 1 << 30):
+            elif self.can_deepen:
                 self.search.think(nodes, self.max_depth)
                 self.learn_from_search()
             else:
+                break
+        if self.is_decided and self.floor == Result.DRAW and not self.search.is_wide:
+            self.choose_among_draws()
+
+    def choose_among_draws(self) -> None:
+        """Search on among the columns that may draw, for the one that is hardest to answer.
+
+        All of them are worth the same, but opponents err, and they do so more often where the
+        search sees an advantage.
+        """
+        if self.left == 1:
+            return
+        self.exclude_worse()
+        last = self.search.nodes + DRAWS_NODES
+        while list(self.high.values()).count(Result.DRAW) > 1 and not self.is_over:
+            favourite = self.search.best
+            if favourite is not None and self.low[favourite] < Result.DRAW and self.solver:
+                self.ask(favourite, wins=False, nodes=self.slice())
+            elif self.search.nodes < last and self.can_deepen:
+                self.search.think(min(self.slice(), last - self.search.nodes), self.max_depth)
+                self.learn_from_search()
+            else:
                 return
+
+    @property
+    def can_deepen(self) -> bool:
+        """Whether a deeper search is allowed and can find anything new."""
+        return not self.search.is_finished and self.search.depth < (self.max_depth or 1 << 30)
 
     @property
     def spent(self) -> int:
@@ -232,6 +262,11 @@ class Thinking:
         """Let the solver work on the most useful question."""
         assert self.solver is not None
         column, wins = self.question()
+        self.ask(column, wins, nodes)
+
+    def ask(self, column: int, wins: bool, nodes: int) -> None:
+        """Ask the solver whether a column wins, or else whether it does not lose."""
+        assert self.solver is not None
         # Does the opponent's score exceed -1 (then the column does not win), or 0 (then it loses)?
         window = (-1, 0) if wins else (0, 1)
         allowed = int(min(nodes * self.exchange, self.max_nodes - self.nodes))
@@ -243,6 +278,10 @@ class Thinking:
         if solution.score is not None and solution.score != 0:
             self.plies[column] = 1 + plies_to_end(solution.score, self.left - 1)
         self.use_value()
+        self.exclude_worse()
+
+    def exclude_worse(self) -> None:
+        """Let the search pass over columns that are worse than another."""
         floor = self.floor
         worse = [
             column for column, high in self.high.items() if high < floor or high == Result.LOSS
@@ -280,13 +319,15 @@ class Thinking:
         value = 0.0 if score is None else score.value
         return min(max(value, float(self.low[column])), float(self.high[column]))
 
-    def preference(self, column: int) -> tuple[float, float, bool, float, float]:
+    def preference(self, column: int) -> tuple[float, float, float, bool, float, float]:
         """Return a sort key for columns, the best last."""
         value = self.estimate(column)
         plies = self.plies.get(column, self.left)
         score = self.search.scores.get(column)
         return (
             value,
+            # What is proven is preferred to what is hoped.
+            float(self.low[column]),
             # Win soon, lose late.
             -plies if value > 0 else plies,
             column == self.search.best,
