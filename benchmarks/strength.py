@@ -23,6 +23,7 @@ from fourlab import Limit, Position, make
 from fourlab.arena.statistics import wilson
 from fourlab.game.outcome import Result
 from fourlab.solver import Solver
+from fourlab.studies.proportions import mcnemar
 from fourlab.training.test_set import solved_positions
 
 SETS = ("L3_R1", "L2_R1", "L2_R2", "L1_R1", "L1_R2", "L1_R3")
@@ -88,8 +89,8 @@ def seconds_of(budget: str) -> float:
     return float(budget[:-2]) / 1000 if budget.endswith("ms") else float(budget[:-1])
 
 
-def measure(choose: Chooser, questions: list[Question]) -> dict[str, float]:
-    """Return the mistakes of a player and its time per move in milliseconds."""
+def measure(choose: Chooser, questions: list[Question]) -> tuple[dict[str, float], list[bool]]:
+    """Return the mistakes of a player, its time per move in milliseconds, and where it erred."""
     choose(questions[0][0], 0)  # whatever is loaded or compiled first
     columns = []
     times = []
@@ -97,10 +98,11 @@ def measure(choose: Chooser, questions: list[Question]) -> dict[str, float]:
         before = time.perf_counter()
         columns.append(choose(position, seed))
         times.append(time.perf_counter() - before)
-    mistakes = sum(
+    wrong = [
         result_after(position, column) < result
         for column, (position, result) in zip(columns, questions, strict=True)
-    )
+    ]
+    mistakes = sum(wrong)
     low, high = wilson(mistakes, len(questions))
     return {
         "mistakes": mistakes,
@@ -109,7 +111,22 @@ def measure(choose: Chooser, questions: list[Question]) -> dict[str, float]:
         "high": high,
         "ms": 1000 * float(np.mean(times)),
         "ms_99": 1000 * float(np.quantile(times, 0.99)),
-    }
+    }, wrong
+
+
+def compare(wrong: dict[str, list[bool]]) -> dict[str, dict[str, float]]:
+    """Return in how many positions only the first agent erred, only each other one, and p."""
+    (first, ours), *others = wrong.items()
+    pairs = {}
+    for agent, theirs in others:
+        only_first = sum(a and not b for a, b in zip(ours, theirs, strict=True))
+        only_other = sum(b and not a for a, b in zip(ours, theirs, strict=True))
+        p = mcnemar(only_first, only_other)
+        pairs[agent] = {"only_first": only_first, "only_other": only_other, "p": p}
+        print(
+            f"       {first} alone errs in {only_first}, {agent} alone in {only_other}, p {p:.2g}"
+        )
+    return pairs
 
 
 def main() -> None:
@@ -131,9 +148,10 @@ def main() -> None:
             else read_set(arguments.sets / f"Test_{name}", arguments.count)
         )
         for budget in arguments.budgets.split(","):
+            wrong = {}
             for agent in arguments.agents:
-                choose = ours(agent, seconds_of(budget))
-                row = {"set": name, "agent": agent, "budget": budget, **measure(choose, questions)}
+                result, wrong[agent] = measure(ours(agent, seconds_of(budget)), questions)
+                row = {"set": name, "agent": agent, "budget": budget, **result}
                 rows.append(row)
                 print(
                     f"{name:6} {budget:>6}  {agent:20} {row['mistakes']:4} of {row['positions']}"
@@ -142,6 +160,16 @@ def main() -> None:
                     f"  {row['ms']:7.2f} ms, 99 % {row['ms_99']:.2f}",
                     flush=True,
                 )
+            rows += [
+                {
+                    "set": name,
+                    "budget": budget,
+                    "first": arguments.agents[0],
+                    "other": other,
+                    **pair,
+                }
+                for other, pair in compare(wrong).items()
+            ]
     if arguments.json:
         arguments.json.write_text(json.dumps(rows, indent=1) + "\n")
 
