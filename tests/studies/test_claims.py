@@ -33,7 +33,9 @@ from fourlab.studies.claims import (
     counts_over_trainings,
     difference,
     mean_of,
+    named,
     over_trainings,
+    plain,
     share,
     shares,
 )
@@ -136,6 +138,7 @@ def test_summaries_are_filled_with_the_values_of_claims() -> None:
     assert fill("{value-4.exact}", claims) == "1.000 (1/1)"
     assert fill("{value-4.faithful:brief}", claims) == "0.650 [0.526, 0.774]"
     assert fill("{value-4.reported:brief}", claims) == "0.700"
+    assert fill("{value-4.faithful:plain}", claims) == "0.650"
     assert fill("{value-4.corrected}", claims) is None, "there is no such value"
     assert fill("{value-5.exact}", claims) is None, "there is no such claim"
     optional = "One [[is {value-4.exact} ]][[of {value-5.exact} ]]left."
@@ -241,6 +244,14 @@ def test_equal_values_have_no_interval_and_a_band_says_that_it_is_none() -> None
     assert str(mean_of([0.1 * 3, 0.3, 0.3], 1)) == "0.3 of 3, sd 0.0"
     assert brief(band_of([1.0, 2.0, 3.0], 1)) == "2.0 [1.1, 3.0] (central 95 %)"
     assert brief(mean_of([1.0, 2.0, 3.0], 1)) == "2.0 [-0.5, 4.5]"
+    assert plain(mean_of([1.0, 2.0, 3.0], 1)) == "2"
+    assert plain(share(1, 8)) == "12.5 %"
+    assert plain(shares(13, 2, 1)) == "81.2 / 12.5 / 6.2 %"
+    assert plain(shares(3, 1, 0)) == "75 / 25 / 0 %"
+    assert plain(replace(share(1, 8), digits=2)) == "12.50 %"
+    best = Estimate(283, 246, 327, 280, unit="Elo", digits=0, note="minimax(4)")
+    assert named(best) == "283 Elo [246, 327] (minimax(4))"
+    assert named("as coded") == plain("as coded") == "as coded"
 
 
 def test_words_about_an_item_are_borne_out_or_left_out() -> None:

@@ -68,7 +68,7 @@ def test_verdicts_are_counted_per_report_and_question() -> None:
     undecided = [line for line in lines if line.startswith(UNDECIDED)]
     assert len(undecided) == 1
     assert all(question.question in undecided[0] for question in questions_of("gao"))
-    assert "Gao: scale quick, seed 0." in lines
+    assert "| Gao | 1 quick | 0 | – |" in lines
     once = replace(BEST, reproduced=may_happen(50, 100), true=None)
     done = {experiment.name: [stored(experiment, once)]}
     lines = list(to_markdown(overall_blocks(done, made, ".md")))
@@ -100,7 +100,7 @@ def test_every_outcome_of_experiment_4_has_an_answer(answer: Answer) -> None:
     }
     text = answers_of("arya", claims)["What does the network add to tree search?"]
     assert text is not None
-    assert f"after 5,000 (reported 62.5 / 31.2 / 6.2 % of 16: {answer})" in text
+    assert f"(reported 62.5 / 31.2 / 6.2 %; {answer}). Without faults" in text
 
 
 @pytest.mark.parametrize("answer", [Answer.AGREES, Answer.CANNOT_TELL])
@@ -128,4 +128,4 @@ def test_the_answer_about_minimax_has_both_opponents(answer: Answer) -> None:
     text = answers_of("arya", claims)["Does tree search beat minimax?"]
     assert text is not None
     assert text.split()[0] == ("Yes:" if answer is Answer.AGREES else "Against")
-    assert text.count("57.5 / 37.5 / 5.0 % of 400") == 2
+    assert text.count("57.5 / 37.5 / 5 %") == 2

@@ -121,7 +121,7 @@ def test_statements_are_listed_by_their_verdicts_with_values_where_these_differ(
         )
     )
     assert lines == [
-        "**Reproduced; does not hold:** the first (reported: 75 %, exact: 0).",
+        "**Reproduced, but does not hold:** the first (reported: 75 %, exact: 0).",
         "**Reproduced:** all rows (2 of 3 rows).",
         "**Not reproduced; cannot tell whether it holds:** a match "
         "(reported: 71.0 / 16.0 / 13.0 % of 100, faithful: 25.0 / 50.0 / 25.0 % of 4).",
@@ -139,8 +139,8 @@ def test_answers_say_if_a_difference_is_below_the_margin() -> None:
     unclear = within_error("t-test", Difference(8, 2, None), 10)
     claim = Claim("a", "the first", "yes", Source.TEXT, reproduced=unclear, true=holds)
     assert list(findings([claim], {})) == [
-        "**Cannot tell whether reproduced: different, but perhaps by less than the margin; "
-        "holds, but by less than the margin:** the first."
+        "**Holds (by less than the margin); cannot tell whether reproduced "
+        "(different, but perhaps by less than the margin):** the first."
     ]
     filled = fill("{a.reproduced}; {a.true}", {"a": claim})
     assert filled == (
@@ -211,7 +211,7 @@ def test_a_paragraph_with_a_condition_is_left_out_without_it() -> None:
         texts[answer] = "\n".join(lines)
         assert begin in texts[answer]
         assert "<!--" not in texts[answer]
-        assert sum(line.startswith("**") for line in lines) == 5
+        assert sum(line.startswith("**") for line in lines) == 7
     assert len(set(texts.values())) == 3
 
 

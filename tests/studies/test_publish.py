@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from fourlab.errors import UserError
+from fourlab.studies import made
+from fourlab.studies.catalogue import all_experiments
 from fourlab.studies.publish import check_target, index_of, publish, reports_in, write_pages
 from tests.studies.test_report import a_run
 
@@ -27,8 +29,8 @@ def test_publishing_one_report_leaves_the_others(tmp_path: Path) -> None:
     index = (target / "report.md").read_text(encoding="utf-8")
     assert "| vannucci-abril exact |" in index
     assert "| arya dqn |" in index
-    assert "Vannucci and Abril: scale smoke, seed 0, commit " in index
-    assert "Arya: scale smoke, seed 1, commit " in index
+    assert "| Vannucci and Abril | 1 smoke | 0 | " in index
+    assert "| Arya | 1 smoke | 1 | " in index
 
 
 def test_an_experiment_replaces_its_own_results_only(tmp_path: Path) -> None:
@@ -46,6 +48,26 @@ def test_an_experiment_replaces_its_own_results_only(tmp_path: Path) -> None:
     page = (target / "arya" / "report.md").read_text(encoding="utf-8")
     assert "`fourlab study arya dqn --scale smoke --seed 1`" in page
     assert "`fourlab study arya speed --scale smoke`" in page
+
+
+def test_pages_say_why_an_experiment_is_not_of_full_scale(tmp_path: Path) -> None:
+    long = all_experiments()["004-thinking-time"]
+    reason = f"{long.quick} (full scale: about 67 minutes)"
+    assert made.why_not_full(long, "quick") == reason
+    assert made.why_not_full(long, "full") == ""
+    assert made.why_not_full(all_experiments()["000-exact"], "quick") == "", "it has one size"
+    dqn = all_experiments()["004-dqn"]
+    assert made.why_not_full(dqn, "quick") == "full scale takes about 1 minute and was not run"
+    names = [long.name, dqn.name]
+    publish(a_run(tmp_path / "runs", *names, scale="quick"), tmp_path, names)
+    file = tmp_path / "arya" / "manifest.json"
+    file.write_text(file.read_text().replace(long.quick, "as an earlier version put it"))
+    write_pages(tmp_path)
+    assert reason in file.read_text()
+    page = (tmp_path / "arya" / "report.md").read_text(encoding="utf-8")
+    assert f"- thinking-time: {reason}\n" in page
+    assert "would take about 68 minutes on two cores, which is more than the hour" in page
+    assert "at the scales above they take about 1 minute." in page
 
 
 def test_pages_are_written_again_from_their_data(tmp_path: Path) -> None:

@@ -51,6 +51,7 @@ def test_a_page_follows_from_its_data(document: str) -> None:
         "`fourlab study pages docs/experiments` writes it again from parts.json"
     )
     assert (report.home / "claims.json").read_bytes() == claims_json(report.parts)
+    assert (report.home / "manifest.json").read_bytes() == report.manifest()
     for name, parts in report.parts.items():
         for file, content in data_files(all_experiments()[name], parts).items():
             assert (report.home / "data" / file).read_bytes() == content
@@ -63,6 +64,7 @@ def test_every_experiment_is_published_and_names_its_scale(document: str) -> Non
     assert list(report.parts) == own
     for made in report.made.values():
         assert made.scale in ("quick", "full")
+        assert made.scale == "full" or made.why_not_full
         assert made.created
         assert made.commit
         assert made.versions["fourlab"]

@@ -22,9 +22,9 @@ from fourlab.studies.report import check_work, load_parts, save_parts, write_rep
 from fourlab.studies.workbench import Part, Picture, Table, Workbench
 
 
-def a_run(folder: Path, *names: str, seed: int = 0) -> Run:
+def a_run(folder: Path, *names: str, seed: int = 0, scale: str = "smoke") -> Run:
     """Return a run in which these experiments are complete."""
-    run = open_run(folder, "reproduce-smoke", {"kind": "reproduce", "scale": "smoke", "seed": seed})
+    run = open_run(folder, "reproduce-smoke", {"kind": "reproduce", "scale": scale, "seed": seed})
     for name in names:
         experiment = all_experiments()[name]
         check_work(run, experiment)

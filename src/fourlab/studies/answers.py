@@ -25,6 +25,7 @@ HOLDS = {
     Answer.NONE: "no verdict on the statement",
 }
 """What the answers are called in sentences."""
+DECIDED = {Answer.AGREES, Answer.DIFFERS}
 GAINED = "Elo gained, "
 """Begins the quantity of a fix in an ablation."""
 _SENTENCE_END = re.compile(r"(?<=[.?!])\s+(?=[A-Z])")
@@ -47,14 +48,8 @@ def findings(
     groups: dict[str, dict[str, list[Claim]]] = {}
     # In the order of the answers: what is reproduced and holds comes first.
     for claim in sorted(claims, key=_answers):
-        labels = [
-            verdict.qualified(POSSIBLE if verdict.word == POSSIBLE else words[verdict.answer])
-            for words, verdict in ((REPRODUCED, claim.reproduced), (HOLDS, claim.true))
-            if verdict is not None
-        ]
-        if labels:
-            rows = groups.setdefault("; ".join(labels), {})
-            rows.setdefault(claim.statement, []).append(claim)
+        if label := _label(claim):
+            groups.setdefault(label, {}).setdefault(claim.statement, []).append(claim)
     tested = Counter(claim.statement for claim in claims if claim.verdicts())
     for label, statements in groups.items():
         lines = [
@@ -66,6 +61,26 @@ def findings(
             yield f"**{_begun(label)}:** {lines[0]}."
         else:
             yield f"**{_begun(label)}:**", lines
+
+
+def _label(claim: Claim) -> str:
+    """Return what became of a claim, in words; empty if nothing was tested."""
+    reproduced, true = (
+        ""
+        if verdict is None
+        else (POSSIBLE if verdict.word == POSSIBLE else words[verdict.answer])
+        + (f" ({verdict.qualification})" if verdict.qualification else "")
+        for words, verdict in ((REPRODUCED, claim.reproduced), (HOLDS, claim.true))
+    )
+    if claim.reproduced is None or claim.true is None:
+        return reproduced or true
+    answers = (claim.reproduced.answer, claim.true.answer)
+    if answers == (Answer.CANNOT_TELL, Answer.CANNOT_TELL):
+        return f"{reproduced}, and {true}"
+    if not DECIDED.issuperset(answers):
+        # What is decided comes first.
+        return "; ".join((reproduced, true) if answers[0] in DECIDED else (true, reproduced))
+    return f"{reproduced}, {'and' if answers[0] is answers[1] else 'but'} {true}"
 
 
 def _finding(rows: Sequence[Claim], tested: int, titles: Mapping[str, str]) -> str:

@@ -59,6 +59,8 @@ class Experiment:
     """Whether claims depend on measured times, so that the same seed gives other values."""
     changed: str = ""
     """What was decided only after numbers had been seen; the page says so."""
+    quick: str = ""
+    """Why quick scale is published although full scale exists: a clause."""
 
     @property
     def document(self) -> str:

@@ -440,6 +440,25 @@ def brief(value: Value) -> str:
     return str(replace(value, n=None, sd=None, note=value.note if value.note == BAND else ""))
 
 
+def named(value: Value) -> str:
+    """Return a value without its number of observations; its note may name what it is of."""
+    return str(replace(value, n=None, sd=None) if isinstance(value, Estimate) else value)
+
+
+def plain(value: Value) -> str:
+    """Return a value as a summary has it: without its interval, and 84 % instead of 84.0 %."""
+    if isinstance(value, Counts) and value.n:
+        shares = (
+            f"{100 * count / value.n:.1f}".removesuffix(".0") for count in value.counts.values()
+        )
+        return f"{' / '.join(shares)} %"
+    if isinstance(value, Estimate):
+        is_whole = value.digits == 1 and round(value.value, 1).is_integer()
+        digits = 0 if is_whole else value.digits
+        return str(Estimate(value.value, unit=value.unit, digits=digits))
+    return str(value)
+
+
 def for_many_tests(claims: Iterable[Claim]) -> dict[tuple[str, str], float]:
     """Return the p-values of all tests, corrected for their number, by claim and question."""
     chances = {

@@ -1,10 +1,10 @@
 """Texts whose places are filled with values of claims, and which say what they take for granted."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from fourlab.analysis.overview import POSSIBLE
-from fourlab.studies.claims import Answer, Claim, Verdict, brief
+from fourlab.studies.claims import Answer, Claim, Value, Verdict, brief, named, plain
 
 TRUTHS = {
     Answer.AGREES: "holds",
@@ -15,10 +15,18 @@ TRUTHS = {
 """What the answer to "true?" is called on a page."""
 _OPTIONAL = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
 """A passage of a summary that is left out if one of its values is not there."""
-_PLACE = re.compile(r"\{([a-z0-9-]+)\.([a-z]+)(:brief)?\}")
-"""A place of a summary that a value fills: {table-5-mc40-first.faithful}.
+_PLACE = re.compile(r"\{([a-z0-9-]+)\.([a-z]+)(?::(brief|named|plain))?\}")
+"""A place of a text that a value fills: {table-5-mc40-first.faithful}.
 
-With `:brief`, without the number of observations and the like."""
+With `:named`, without the number of observations; with `:brief`, without its note, either; with
+`:plain`, without its interval, either."""
+FORMS: Mapping[str | None, Callable[[Value], str]] = {
+    None: str,
+    "named": named,
+    "brief": brief,
+    "plain": plain,
+}
+"""How values are written, by what follows the colon."""
 
 
 def bears_out(claims: Mapping[str, Claim], expected: Iterable[str]) -> bool:
@@ -54,13 +62,13 @@ def fill(text: str, claims: Mapping[str, Claim], in_short: bool = False) -> str 
 
     def value(place: re.Match[str]) -> str:
         nonlocal missing
-        name, field, short = place.groups()
+        name, field, form = place.groups()
         shown = getattr(claims.get(name), field, None)
         missing |= shown is None or shown == ""
         if isinstance(shown, Verdict):
             word = word_of(shown, field)
             return word if in_short else shown.qualified(word)
-        return brief(shown) if short and shown is not None else str(shown)
+        return "" if shown is None else FORMS[form](shown)
 
     filled = _PLACE.sub(value, text)
     return None if missing else filled

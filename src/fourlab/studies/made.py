@@ -12,7 +12,7 @@ from fourlab.studies.catalogue import SCALES, Experiment, title_of
 from fourlab.studies.workbench import read_json
 
 HOUR = 3600.0
-"""At full scale, experiments that take longer may be published at quick scale."""
+"""Time on two cores for the experiments of a report at full scale; the rest is at quick scale."""
 MADE = "made.json"
 """The file in an experiment's work folder that says when and by which program it was done."""
 
@@ -37,7 +37,7 @@ class Made:
     judged_commit: str | None = None
     """The commit that did so."""
     why_not_full: str = ""
-    """Why the scale is not full; empty at full scale."""
+    """Why the scale is not full, as a clause; empty at full scale."""
 
     @property
     def day(self) -> str:
@@ -96,18 +96,27 @@ def of_experiment(run: Run, experiment: Experiment) -> Made:
             **{name: made.get(name) for name in ("created", "commit", "machine", "versions")},
             "judged": made.get("judged", ""),
             "judged_commit": made.get("judged_commit"),
-            "why_not_full": _why_not_full(experiment, common.scale),
+            "why_not_full": why_not_full(experiment, common.scale),
         }
     )
 
 
-def _why_not_full(experiment: Experiment, scale: str) -> str:
+def why_not_full(experiment: Experiment, scale: str) -> str:
+    """Return why results are not of full scale, as a clause; empty if they are."""
     if scale == "full" or experiment.sizes[scale] == experiment.sizes["full"]:
         return ""
-    seconds = experiment.seconds[SCALES.index("full")]
-    if seconds < HOUR:
-        return f"full scale takes about {_counted(seconds / 60, 'minute')} and was not run"
-    return f"full scale takes about {_counted(seconds / HOUR, 'hour')} on two cores"
+    duration = in_words(experiment.seconds[SCALES.index("full")])
+    if scale == "quick" and experiment.quick:
+        return f"{experiment.quick} (full scale: {duration})"
+    return f"full scale takes {duration} and was not run"
+
+
+def in_words(seconds: float) -> str:
+    """Return an approximate duration: "about 12 minutes", "about 3 hours"."""
+    # Minutes up to an hour and a half: "about 1 hour" could be less than an hour.
+    if seconds < 1.5 * HOUR:
+        return f"about {_counted(seconds / 60, 'minute')}"
+    return f"about {_counted(seconds / HOUR, 'hour')}"
 
 
 def _counted(number: float, noun: str) -> str:

@@ -1,11 +1,12 @@
 """The overall page: what the authors wanted to know, the answers, and the verdicts counted."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from fourlab.analysis.overview import ANSWERS, POSSIBLE, UNTESTED, count_answers
-from fourlab.reporting.blocks import Block, Folded, Grid, Heading, Paragraph
+from fourlab.reporting.blocks import Block, Bullets, Folded, Grid, Heading, Paragraph
 from fourlab.sources import AUTHOR_OF, SOURCES
-from fourlab.studies.catalogue import DOCUMENTS, FOLDERS, all_experiments, title_of
+from fourlab.studies.catalogue import DOCUMENTS, FOLDERS, SCALES, all_experiments, title_of
 from fourlab.studies.made import Made
 from fourlab.studies.parts import Parts, claims_of
 from fourlab.studies.questions import answers_of
@@ -17,6 +18,7 @@ COUNT_HEAD = (
     *("true: holds", "does not hold", "cannot tell", UNTESTED),
 )
 EXPERIMENT_HEAD = ("experiment", "claim of the report", *ANSWERS)
+MADE_HEAD = ("report", "experiments, by scale", "seed", "date")
 UNDECIDED = "Not decided by these data:"
 """Precedes the questions without an answer."""
 
@@ -39,26 +41,11 @@ def overall_blocks(
     }
     yield Heading(TITLE, 1)
     yield Paragraph(
-        "Every claim has two verdicts. It is **reproduced** if the faithful program, with the "
-        "report's faults and at its own budget, gives the reported number. It **holds** if it is "
-        "true of the corrected program and the exact game. Two values agree if the 90 % interval "
-        "of their difference lies within a margin; they differ if a test rejects equality at 5 % "
-        "and they are further apart than the margin; otherwise the data cannot tell. A claim that "
-        "one value is larger holds if the 95 % interval of the difference is above 0, and does not "
-        "hold if it is below the margin. A claim of a bound holds if the 95 % interval is beyond "
-        "it, and does not if the interval is on the other side. A margin is at most half of the "
-        "value, or a quarter of a bounded scale; where the data would need a larger one, there is "
-        "no verdict. Tests and margins were fixed before the data were made that they judge."
-    )
-    yield Paragraph(
-        "The table counts what the reports claim, one statement once, however many rows it has: it "
-        "agrees if all of them do, and differs if one does; if a row allows no verdict, the "
-        "statement cannot agree. What a report saw once is *possible* if it occurs in at least 1 % "
-        "of our trials, a weak test. Other readings of a report and our own comparisons do not "
-        "count. That one player beats another holds if it wins more than half of the games that "
-        "are not drawn. "
-        "Brackets are 95 % intervals, unless they are marked as the central 95 % of our values. "
-        "Columns count from 1; Vannucci and Abril's actions 4 and 6 are the columns 5 and 7."
+        "Every experiment of five student reports on Connect Four was run again: with the faults "
+        "of the reports' programs, without them, and beside the exact values of the game. Every "
+        "claim has two verdicts. It is **reproduced** if the faithful program, with the faults and "
+        "at the report's own budget, gives the reported number. It **holds** if it is true of the "
+        "corrected program and the exact game."
     )
     yield Grid(
         COUNT_HEAD,
@@ -74,10 +61,46 @@ def overall_blocks(
         if own[document]:
             yield Heading(title)
             yield from _answers(document, own[document])
-            yield Paragraph(_made_line(document, own[document], made))
+    yield from _how_claims_are_judged()
     rows = [_experiment_row(name, parts) for name, parts in done.items()]
     title = "All experiments, and how many of their claims are reproduced"
     yield Folded(title, [Grid(EXPERIMENT_HEAD, rows)])
+    yield Heading("How it was made")
+    described = [
+        _made_row(document, own[document], made) for document in DOCUMENTS if own[document]
+    ]
+    yield Grid(MADE_HEAD, described)
+    if any(one.created for one in made.values()):
+        yield Paragraph(
+            "The end of every page has the scale, seed, commit and date of each experiment, and "
+            "why it is not of full scale."
+        )
+
+
+def _how_claims_are_judged() -> Iterator[Block]:
+    """Yield the rules of verdicts, of the first table, and of numbers on all pages."""
+    rules = [
+        "Two values **agree** if the 90 % interval of their difference lies within a margin; they "
+        "**differ** if a test rejects equality at 5 % and they are further apart than the margin; "
+        "otherwise the data **cannot tell**.",
+        "A claim that one value is larger **holds** if the 95 % interval of the difference is "
+        "above 0, and does not hold if it is below the margin. A claim of a bound holds if the "
+        "95 % interval is beyond it, and does not if the interval is on the other side. That one "
+        "player beats another holds if it wins more than half of the games that are not drawn.",
+        "A margin is at most half of the value, or a quarter of a bounded scale; where the data "
+        "would need a larger one, there is no verdict. Tests and margins were fixed before the "
+        "data were made that they judge.",
+        "What a report saw once is **possible** if it occurs in at least 1 % of our trials, a weak "
+        "test.",
+        "The table above counts what the reports claim, one statement once, however many rows it "
+        "has: it agrees if all of them do, and differs if one does; if a row allows no verdict, "
+        "the statement cannot agree. Other readings of a report and our own comparisons do not "
+        "count.",
+        "Brackets are 95 % intervals, unless they are marked as the central 95 % of our values. "
+        "Columns count from 1; Vannucci and Abril's actions 4 and 6 are the columns 5 and 7.",
+    ]
+    yield Heading("How claims are judged")
+    yield Bullets(rules)
 
 
 def _name(document: str) -> str:
@@ -120,19 +143,20 @@ def _answers(document: str, experiments: Mapping[str, Parts]) -> Iterator[Block]
         yield Paragraph(f"{UNDECIDED} {' '.join(open_questions)}")
 
 
-def _made_line(document: str, experiments: Mapping[str, Parts], made: Mapping[str, Made]) -> str:
-    """Return how the experiments of a report were made, in one sentence."""
+def _made_row(
+    document: str, experiments: Mapping[str, Parts], made: Mapping[str, Made]
+) -> tuple[object, ...]:
+    """Return how the experiments of a report were made, as a row of a table."""
     own = [made[name] for name in experiments]
-    scales = " and ".join(dict.fromkeys(one.scale for one in own))
-    seeds = ", ".join(dict.fromkeys(str(one.seed) for one in own))
-    text = f"{_name(document)}: scale {scales}, seed {seeds}"
-    if commits := list(dict.fromkeys(one.commit for one in own if one.commit)):
-        text += f", commit {', '.join(commits)}"
-    if days := sorted({one.day for one in own if one.day}):
-        text += f", {days[0]}" if len(days) == 1 else f", {days[0]} to {days[-1]}"
-    if judged := list(dict.fromkeys(one.judged_commit for one in own if one.judged_commit)):
-        text += f"; verdicts of some written again at commit {', '.join(judged)}"
-    return f"{text}."
+    scales = Counter(one.scale for one in own)
+    seeds = ", ".join(str(seed) for seed in sorted({one.seed for one in own}))
+    days = sorted({one.day for one in own if one.day})
+    return (
+        _name(document),
+        ", ".join(f"{scales[scale]} {scale}" for scale in reversed(SCALES) if scales[scale]),
+        seeds,
+        " to ".join(dict.fromkeys([days[0], days[-1]])) if days else "–",
+    )
 
 
 def _experiment_row(name: str, parts: Parts) -> tuple[object, ...]:

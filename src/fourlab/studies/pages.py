@@ -24,6 +24,7 @@ from fourlab.studies.catalogue import (
     DOCUMENTS,
     FOLDERS,
     NO_PICTURE,
+    SCALES,
     Experiment,
     Item,
     all_experiments,
@@ -41,7 +42,7 @@ from fourlab.studies.claims import (
 from fourlab.studies.filling import bears_out as bears_out
 from fourlab.studies.filling import fill as fill
 from fourlab.studies.filling import word_of
-from fourlab.studies.made import Made
+from fourlab.studies.made import HOUR, Made, in_words
 from fourlab.studies.parts import Parts, claims_of, item_of
 from fourlab.studies.proportions import LEVEL
 from fourlab.studies.questions import answers_of
@@ -151,13 +152,7 @@ def _how_it_was_made(made: Mapping[str, Made]) -> Iterator[Block]:
             "Where a commit is named under *judged by*, verdicts, intervals or words were written "
             "again from the stored numbers, without a new run."
         )
-    reasons: dict[str, list[str]] = {}
-    for name, one in made.items():
-        if one.why_not_full:
-            reasons.setdefault(one.why_not_full, []).append(item_of(all_experiments()[name]))
-    if reasons:
-        lines = [f"{', '.join(items)}: {reason}" for reason, items in reasons.items()]
-        yield Paragraph(f"Smaller than full: {'; '.join(lines)}.")
+    yield from _smaller_than_full(made)
     machines = dict.fromkeys(
         f"{one.machine}; "
         + ", ".join(f"{package} {version}" for package, version in one.versions.items())
@@ -169,6 +164,31 @@ def _how_it_was_made(made: Mapping[str, Made]) -> Iterator[Block]:
         "[claims.json](claims.json) has a row for every value and verdict, and "
         "[manifest.json](manifest.json) how they were made."
     )
+
+
+def _smaller_than_full(made: Mapping[str, Made]) -> Iterator[Block]:
+    """Yield which experiments of a page are not of full scale, and why."""
+    lines = [
+        f"{item_of(all_experiments()[name])}: {one.why_not_full}"
+        for name, one in made.items()
+        if one.why_not_full
+    ]
+    if not lines:
+        return
+    experiments = [(all_experiments()[name].seconds, one.scale) for name, one in made.items()]
+    everything = sum(seconds[SCALES.index("full")] for seconds, _ in experiments)
+    spent = sum(seconds[SCALES.index(scale)] for seconds, scale in experiments)
+    budget = (
+        f"At full scale, all experiments of this page would take {in_words(everything)} on two "
+        "cores, which is more than the hour that a report has; at the scales above they take "
+        f"{in_words(spent)}."
+        if everything > HOUR
+        else ""
+    )
+    if budget:
+        yield Paragraph(budget)
+    number = f"The {len(lines)} experiments" if len(lines) > 1 else "The experiment"
+    yield Folded(f"{number} at a smaller scale than full, and why", [Bullets(lines)])
 
 
 def _source(author: str, claims: Sequence[Claim]) -> Iterator[Block]:

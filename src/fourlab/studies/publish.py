@@ -13,7 +13,7 @@ The experiments of a report may be published by different runs, each with its ow
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,12 @@ class Published:
     def page(self) -> str:
         """Return the page, written from the parts."""
         return "\n".join(to_markdown(blocks_of(self.document, self.home, self.parts, self.made)))
+
+    def manifest(self) -> bytes:
+        """Return how every experiment was made, as JSON."""
+        described = {name: one.as_json() for name, one in self.made.items()}
+        manifest = {"report": self.home.name, "experiments": described}
+        return (json.dumps(manifest, indent=1) + "\n").encode()
 
     def files(self) -> set[str]:
         """Return the names of the data files and figures that belong to the report."""
@@ -98,13 +104,19 @@ def read_report(folder: Path, document: str) -> Published:
             document,
             home,
             {name: parts[name] for name in names},
-            {name: made.from_json(made_by[name]) for name in names},
+            {name: _made(name, made_by[name]) for name in names},
         )
     except UserError as error:
         raise UserError(
             f"{home}: {PARTS} or {MANIFEST} is damaged ({error}); "
             "remove that folder and publish the report again"
         ) from None
+
+
+def _made(name: str, stored: Any) -> Made:
+    """Return how an experiment was made, with the reason for its scale in today's words."""
+    one = made.from_json(stored)
+    return replace(one, why_not_full=made.why_not_full(all_experiments()[name], one.scale))
 
 
 def publish(run: Run, folder: Path, names: Sequence[str]) -> None:
@@ -118,9 +130,7 @@ def publish(run: Run, folder: Path, names: Sequence[str]) -> None:
         report = _merged(run, folder, document, new)
         _copy(run, report, new)
         _write(report.home / PARTS, _one_part_per_line(report.parts).encode())
-        described = {name: one.as_json() for name, one in report.made.items()}
-        manifest = {"report": report.home.name, "experiments": described}
-        _write(report.home / MANIFEST, (json.dumps(manifest, indent=1) + "\n").encode())
+        _write(report.home / MANIFEST, report.manifest())
     write_pages(folder)
 
 
@@ -148,7 +158,8 @@ def _merged(run: Run, folder: Path, document: str, names: Sequence[str]) -> Publ
 def write_pages(folder: Path) -> list[str]:
     """Write the pages of every report in a folder again, and the index; return their names.
 
-    The files of claims and tables follow from the same data and are written, too.
+    The files of claims and tables, and the reasons for scales, follow from the same data and are
+    written, too.
     """
     reports = reports_in(folder)
     for report in reports:
@@ -156,6 +167,7 @@ def write_pages(folder: Path) -> list[str]:
             for file, content in data_files(all_experiments()[name], parts).items():
                 _write(report.home / "data" / file, content)
         _write(report.home / CLAIMS, claims_json(report.parts))
+        _write(report.home / MANIFEST, report.manifest())
         _write(report.home / PAGE, report.page().encode())
     _write(folder / PAGE, index_of(folder).encode())
     if not _without_data(folder):
