@@ -38,7 +38,7 @@ def at(rows: list[Row], minutes: float) -> Row | None:
 
 def table_exam(file: Path) -> Row:
     """Return how a Q-table plays on the validation set, and the share of positions it knows."""
-    table = load_table(file)
+    table = load_table(file, memory_mb=4000)
     solved = shipped_positions("validation_set")
     columns = []
     known = 0
