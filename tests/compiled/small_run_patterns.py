@@ -10,6 +10,7 @@ from fourlab.agents.mcts import verbs
 from fourlab.agents.patterns import entries, search
 from fourlab.agents.patterns import kernel as training
 from fourlab.compiled import patterns
+from fourlab.compiled.board import landings
 from fourlab.game.geometry import geometry_of
 from fourlab.game.rules import Rules
 from fourlab.nets.patterns import Shape, random_walks
@@ -18,7 +19,7 @@ g = geometry_of(5, 4, 4)
 own, mask = 0b00001_00001, 0b00011_00011
 SHAPE = Shape(Rules(5, 4, 4), random_walks(Rules(5, 4, 4), 3, 4, 1))
 KEY = patterns.red_key(own, mask, g)
-EXPLORATION = training.Exploration(3, 0.2, 0.5, 0)
+EXPLORATION = training.Exploration(3, 0.2, 0.5, 0, True)
 RULE = training.Learning(2.0, 0.7, True)
 
 
@@ -76,28 +77,27 @@ def finished() -> list[object]:
 def chosen() -> list[object]:
     """Return the best column, and the values of all."""
     values = np.zeros(5)
-    best = training.best_column(KEY, own, mask, True, indices(), values, network(), g)
-    return [best, values.tolist(), training.explore(9, 2, values, mask, EXPLORATION, g)]
+    moves = landings(mask, g)
+    best = training.best_column(KEY, own, mask, moves, True, indices(), values, network(), g)
+    return [best, values.tolist(), training.explore(9, 2, values, mask, moves, EXPLORATION, g)]
 
 
 def learned(learn: Callable[..., object]) -> list[object]:
     """Let a function learn; return what it returns, rounded, and a checksum of the weights."""
     p = network()
-    signed, absolute = np.zeros((2, 2, SHAPE.entries), np.float32)
-    result = learn(p, signed, absolute)
+    sums = np.zeros((2, SHAPE.entries, 2), np.float32)
+    result = learn(p, sums)
     # Compiled tanh may differ from Python's in the last bit, so not all digits are compared.
     rough = np.rint(p.weights / 64).astype(np.int64)
     return [np.round(result or 0, 6).tolist(), hashlib.sha256(rough.tobytes()).hexdigest()]
 
 
-def positions_learned(p: patterns.Patterns, signed: np.ndarray, absolute: np.ndarray) -> object:
+def positions_learned(p: patterns.Patterns, sums: np.ndarray) -> object:
     """Learn the result of one position."""
     one = np.array([own])
     order = np.zeros(1, np.int64)
     results = np.ones(1, np.int64)
-    return training.learn_positions(
-        one, np.array([mask]), results, order, RULE, p, signed, absolute, g
-    )
+    return training.learn_positions(one, np.array([mask]), results, order, RULE, p, sums, g)
 
 
 def columns_chosen() -> list[object]:
@@ -208,14 +208,10 @@ PATTERN_RESULTS: dict[str, Callable[[], object]] = {
     "agents.patterns.kernel.best_column": chosen,
     "agents.patterns.kernel.explore": chosen,
     "agents.patterns.kernel.learn_games": lambda: learned(
-        lambda p, signed, absolute: training.learn_games(
-            games_played(), RULE, p, signed, absolute, g
-        )
+        lambda p, sums: training.learn_games(games_played(), RULE, p, sums, g)
     ),
     "agents.patterns.kernel.move_weights": lambda: learned(
-        lambda p, signed, absolute: training.move_weights(
-            p, 1, signed, absolute, indices(), 0, 0.25, RULE
-        )
+        lambda p, sums: training.move_weights(p, 1, sums, indices(), 0, 0.25, RULE)
     ),
     "agents.patterns.kernel.learn_positions": lambda: learned(positions_learned),
     "agents.patterns.kernel.choose_columns": columns_chosen,

@@ -33,7 +33,7 @@ def played(settings: PatternSettings, games: int = 40, **changes: float) -> kern
     weights = rng.integers(-kernel.UNIT, kernel.UNIT, (2, shape.entries)).astype(np.int32)
     g = shape.rules.geometry
     batch = kernel.new_games(games, g)
-    exploration = kernel.Exploration(6, 0.1, 0.0, 0)._replace(**changes)
+    exploration = kernel.Exploration(6, 0.1, 0.0, 0, False)._replace(**changes)
     states = np.array(seed_states(9, games), np.int64)
     patterns = shape.patterns(weights)
     kernel.play_games(0, games, states, batch, exploration, patterns, new_table(1 << 12), g)
@@ -82,6 +82,28 @@ def test_a_greedy_side_plays_the_best_value_and_wins_at_once() -> None:
             assert values[column] == max(values.values())
 
 
+def test_a_safe_side_leaves_no_win_at_once() -> None:
+    games = played(SMALL, games=100, epsilon=0.0, safe=True)
+    unsafe = played(SMALL, games=100, epsilon=0.0)
+    assert games.is_cut.any()
+    assert not unsafe.is_cut.any()
+    for game in range(100):
+        positions = positions_of(games, game, Rules(5, 4, 4))
+        last = positions[-1]
+        for position in positions[games.openings[game] + 1 : games.lengths[game]]:
+            assert not twin.wins_at_once(position)
+        if games.is_cut[game]:
+            # Every column lets the other side win at once.
+            assert not twin.wins_at_once(last)
+            children = [last.play(column) for column in last.legal_columns()]
+            assert all(twin.wins_at_once(child) for child in children)
+            assert games.results[game] == (-1 if last.ply % 2 == 0 else 1)
+        else:
+            outcome = last.outcome()
+            assert outcome is not None
+            assert outcome.score(0) == games.results[game]
+
+
 def test_softmax_explores_more_when_it_is_hot() -> None:
     explored = [
         sum(map(int.bit_count, played(SMALL, epsilon=0.0, temperature=heat).explored.tolist()))
@@ -110,22 +132,22 @@ def test_learning_changes_the_weights_as_the_slow_twin_does(coherence: bool, exa
     rule = kernel.Learning(3.0, 0.7, coherence)
     rng = np.random.default_rng(1)
     weights = rng.integers(-1000, 1000, (2, shape.entries)).astype(np.int32)
-    tables = [weights, *np.zeros((2, 2, shape.entries), np.float32)]
-    expected = [table.copy() for table in tables]
+    expected = [weights.copy(), *np.zeros((2, 2, shape.entries), np.float32)]
+    sums = np.zeros((2, shape.entries, 2), np.float32)
     twin.learn(shape, *expected, games, rule)
-    patterns = shape.patterns(tables[0])
-    kernel.learn_games(games, rule, patterns, tables[1], tables[2], shape.rules.geometry)
+    patterns = shape.patterns(weights)
+    kernel.learn_games(games, rule, patterns, sums, shape.rules.geometry)
     # Compiled tanh may differ from Python's in the last bit.
-    assert np.abs(tables[0] - expected[0]).max() <= 2
-    assert tables[1] == pytest.approx(expected[1], abs=1e-6)
-    assert tables[2] == pytest.approx(expected[2], abs=1e-6)
+    assert np.abs(weights - expected[0]).max() <= 2
+    assert sums[:, :, 0] == pytest.approx(expected[1], abs=1e-6)
+    assert sums[:, :, 1] == pytest.approx(expected[2], abs=1e-6)
     assert np.abs(expected[0]).max() > 100_000
 
 
 def test_learning_solved_positions_reduces_the_error() -> None:
     shape = shape_of(SMALL)
     own, mask = np.array([[0, 1], [1, 0b11]], np.int64)
-    tables = np.zeros((2, 2, shape.entries), np.float32)
+    sums = np.zeros((2, shape.entries, 2), np.float32)
     patterns = shape.patterns(np.zeros((2, shape.entries), np.int32))
     errors = [
         kernel.learn_positions(
@@ -135,7 +157,7 @@ def test_learning_solved_positions_reduces_the_error() -> None:
             np.arange(2),
             kernel.Learning(1.0, 0.0, True),
             patterns,
-            *tables,
+            sums,
             shape.rules.geometry,
         )[0]
         for _ in range(30)
@@ -219,7 +241,7 @@ def test_a_checkpoint_of_other_tuples_is_refused(tmp_path: Path) -> None:
 
 def test_a_checkpoint_with_numbers_that_are_not_finite_is_refused(tmp_path: Path) -> None:
     trainee = PatternTrainee(SMALL)
-    trainee.signed[0, 0] = np.nan
+    trainee.sums[0, 0, 0] = np.nan
     trainee.save(tmp_path)
     with pytest.raises((ValueError, UserError), match="damaged"):
         PatternTrainee(SMALL).load(tmp_path)

@@ -5,9 +5,10 @@ several threads. Then the weights learn from the games one after another, in the
 numbers: the result depends neither on the number of threads nor on when a training was interrupted.
 
 A side plays the column after which the position has the best value, except that it wins at once if
-it can. The value of a position moves towards the lambda-return: a mean of the values of all later
-positions of the game and of its result, in which each further ply counts lambda times as much as
-the one before. Positions before an exploratory move learn nothing from what follows it.
+it can and, with `safe`, leaves no win at once to the opponent unless it explores. The value of a
+position moves towards the lambda-return: a mean of the values of all later positions of the game
+and of its result, in which each further ply counts lambda times as much as the one before.
+Positions before an exploratory move learn nothing from what follows it.
 """
 
 from math import exp, tanh
@@ -17,7 +18,7 @@ import numpy as np
 
 from fourlab.compiled._jit import inlined_kernel, kernel
 from fourlab.compiled.bits import popcount
-from fourlab.compiled.board import has_line, landing
+from fourlab.compiled.board import has_line, landing, landings
 from fourlab.compiled.patterns import (
     Patterns,
     add_step,
@@ -29,6 +30,7 @@ from fourlab.compiled.patterns import (
     total_after,
 )
 from fourlab.compiled.random import advance, below
+from fourlab.compiled.threats import non_losing, winning_cells
 from fourlab.game.geometry import Geometry, geometry_of
 from fourlab.solver.kernel import solve
 
@@ -51,6 +53,8 @@ class Exploration(NamedTuple):
     """Columns are sampled in proportion to exp(value / temperature); 0 plays the best one."""
     exact: int
     """With at most this many empty cells, a game ends with its exact result."""
+    safe: bool
+    """Whether the chosen columns leave no win at once; without such columns the game is lost."""
 
 
 class Games(NamedTuple):
@@ -171,9 +175,16 @@ def play_to_end(
             result = for_mover if is_red else -for_mover
             is_cut = 1
             break
-        column, won = best_column(key, own, mask, is_red, indices, values, p, g)
+        moves = landings(mask, g)
+        if x.safe and winning_cells(own, mask, g) & moves == 0:
+            moves = non_losing(mask, winning_cells(own ^ mask, mask, g), g)
+            if moves == 0:
+                result = -1 if is_red else 1
+                is_cut = 1
+                break
+        column, won = best_column(key, own, mask, moves, is_red, indices, values, p, g)
         if not won:
-            state, chosen = explore(state, column, values, mask, x, g)
+            state, chosen = explore(state, column, values, mask, moves, x, g)
             if chosen != column:
                 explored |= 1 << ply
                 column = chosen
@@ -198,6 +209,7 @@ def best_column(
     key: int,
     own: int,
     mask: int,
+    moves: int,
     is_red: bool,
     indices: np.ndarray,
     values: np.ndarray,
@@ -206,10 +218,11 @@ def best_column(
 ) -> tuple[int, bool]:
     """Return the column of the best value for the side to move, and whether it wins at once.
 
-    `values` gets the value of every legal column before tanh, unless one wins at once.
+    `moves` are the landing cells to choose from, at least one. `values` gets their values before
+    tanh, unless one wins at once.
     """
     for column in range(g.columns):
-        cell = landing(mask, column, g)
+        cell = landing(mask, column, g) & moves
         if cell != 0 and has_line(own | cell, g.height, g.in_a_row):
             return column, True
     # The next side to move has the table of the other colour.
@@ -217,11 +230,12 @@ def best_column(
     best = -1
     is_last = popcount(mask) == g.columns * g.rows - 1
     for column in range(g.columns):
-        cell = landing(mask, column, g)
+        cell = landing(mask, column, g) & moves
         if cell == 0:
             continue
         value = 0
-        if not is_last:  # a full board is a draw
+        # The value of an only move does not matter, and a full board is a draw.
+        if moves != cell and not is_last:
             code = code_of(key_after(key, cell, is_red), column, g)
             value = total_after(p, side, column, code, indices, 0)
         values[column] = value if is_red else -value
@@ -232,9 +246,18 @@ def best_column(
 
 @inlined_kernel
 def explore(
-    state: int, best: int, values: np.ndarray, mask: int, x: Exploration, g: Geometry
+    state: int,
+    best: int,
+    values: np.ndarray,
+    mask: int,
+    moves: int,
+    x: Exploration,
+    g: Geometry,
 ) -> tuple[int, int]:
-    """Return the new random state and the column to play: the best one, or one at random."""
+    """Return the new random state and the column to play: the best one, or one at random.
+
+    `moves` are the landing cells that have values.
+    """
     state = advance(state)
     if below(CHANCES, state) < x.epsilon * CHANCES:
         column = g.columns
@@ -247,12 +270,12 @@ def explore(
         best_value = tanh(values[best] / UNIT)
         shares = 0.0
         for column in range(g.columns):
-            if landing(mask, column, g) != 0:
+            if landing(mask, column, g) & moves != 0:
                 shares += exp((tanh(values[column] / UNIT) - best_value) / x.temperature)
         state = advance(state)
         rest = below(CHANCES, state) / CHANCES * shares
         for column in range(g.columns):
-            if landing(mask, column, g) != 0:
+            if landing(mask, column, g) & moves != 0:
                 rest -= exp((tanh(values[column] / UNIT) - best_value) / x.temperature)
                 if rest < 0:
                     return state, column
@@ -264,14 +287,14 @@ def learn_games(
     games: Games,
     rule: Learning,
     p: Patterns,
-    signed: np.ndarray,  # float32[2, entries]: sums of the errors seen by a weight
-    absolute: np.ndarray,  # float32[2, entries]: sums of their absolute values
+    sums: np.ndarray,  # float32[2, entries, 2]: of the errors seen by a weight; of their sizes
     g: Geometry,
 ) -> tuple[float, int]:
     """Learn from a batch of games in their order; return the sum of squared errors and its count.
 
-    The step size of a weight is alpha times |signed| / absolute (temporal coherence, Beal and
-    Smith, 1999): large as long as errors have one sign, small when they cancel out.
+    The step size of a weight is alpha times the size of the sum of its errors, divided by the sum
+    of their sizes (temporal coherence, Beal and Smith, 1999): large as long as errors have one
+    sign, small when they cancel out.
     """
     cells = g.columns * g.rows
     indices = np.empty((cells + 1, len(p.start)), np.int32)
@@ -308,7 +331,7 @@ def learn_games(
             count += 1
             # The derivative of tanh is 1 - tanh ** 2.
             gradient = error * (1 - values[ply] * values[ply])
-            move_weights(p, ply & 1, signed, absolute, indices, ply, gradient, rule)
+            move_weights(p, ply & 1, sums, indices, ply, gradient, rule)
     return squares, count
 
 
@@ -316,8 +339,7 @@ def learn_games(
 def move_weights(
     p: Patterns,
     side: int,
-    signed: np.ndarray,
-    absolute: np.ndarray,
+    sums: np.ndarray,
     indices: np.ndarray,
     level: int,
     gradient: float,
@@ -330,12 +352,12 @@ def move_weights(
     for i in range(lookups):
         index = np.uint32(indices[level, i])
         factor = 1.0
-        if rule.coherence and absolute[side, index] > 0:
-            factor = abs(float(signed[side, index])) / float(absolute[side, index])
+        if rule.coherence and sums[side, index, 1] > 0:
+            factor = abs(float(sums[side, index, 0])) / float(sums[side, index, 1])
         moved = p.weights[side, index] + step * factor
         p.weights[side, index] = int(min(max(moved, -MOST_WEIGHT), MOST_WEIGHT))
-        signed[side, index] += np.float32(gradient)
-        absolute[side, index] += np.float32(size)
+        sums[side, index, 0] += np.float32(gradient)
+        sums[side, index, 1] += np.float32(size)
 
 
 @kernel
@@ -346,8 +368,7 @@ def learn_positions(
     order: np.ndarray,  # int64: the order in which to learn
     rule: Learning,
     p: Patterns,
-    signed: np.ndarray,
-    absolute: np.ndarray,
+    sums: np.ndarray,
     g: Geometry,
 ) -> tuple[float, int]:
     """Learn the exact results of positions; return the sum of squared errors and its count."""
@@ -360,7 +381,7 @@ def learn_positions(
         error = (results[place] if side == 0 else -results[place]) - value
         squares += error * error
         gradient = error * (1 - value * value)
-        move_weights(p, side, signed, absolute, indices, 0, gradient, rule)
+        move_weights(p, side, sums, indices, 0, gradient, rule)
     return squares, len(order)
 
 
@@ -375,7 +396,8 @@ def choose_columns(
         key = red_key(own[i], mask[i], g)
         fill_indices(key, p, g, indices, 0)
         is_red = popcount(mask[i]) & 1 == 0
-        chosen[i], _ = best_column(key, own[i], mask[i], is_red, indices, values, p, g)
+        moves = landings(mask[i], g)
+        chosen[i], _ = best_column(key, own[i], mask[i], moves, is_red, indices, values, p, g)
 
 
 def warm_up() -> None:
@@ -383,13 +405,13 @@ def warm_up() -> None:
     g = geometry_of(3, 2, 3)
     start, steps = np.zeros(1, np.int32), np.zeros((3, 8, 1), np.int32)
     p = Patterns(start, steps, np.zeros((2, 1), np.int32), steps)
-    signed, absolute = np.zeros((2, 2, 1), np.float32)
+    sums = np.zeros((2, 1, 2), np.float32)
     games = new_games(1, g)
-    x = Exploration(0, 0.0, 0.0, 0)
+    x = Exploration(0, 0.0, 0.0, 0, True)
     play_games(0, 1, np.ones(1, np.int64), games, x, p, np.zeros(64, np.int64), g)
     rule = Learning(1.0, 0.5, True)
-    learn_games(games, rule, p, signed, absolute, g)
+    learn_games(games, rule, p, sums, g)
     zero = np.zeros(1, np.int64)
-    learn_positions(zero, zero, zero, zero, rule, p, signed, absolute, g)
+    learn_positions(zero, zero, zero, zero, rule, p, sums, g)
     choose_columns(zero, zero, p, g, zero.copy())
     choose_columns(zero, zero, p._replace(weights=np.zeros((2, 1), np.int16)), g, zero.copy())

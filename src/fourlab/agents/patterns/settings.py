@@ -66,6 +66,10 @@ class PatternSettings:
         most=24,
         unit="cells",
     )
+    safe: bool = option(
+        True,
+        "Play no column after which the opponent can win at once, except at random.",
+    )
     solved: str = option(
         "",
         "Learn from these solved positions before self-play: a file of `fourlab dataset solved`.",

@@ -114,7 +114,8 @@ class PatternTrainee:
         self.executor = executor or Threads(1)
         weights = np.zeros((2, self.shape.entries), np.int32)
         self.patterns = self.shape.patterns(weights)
-        self.signed, self.absolute = np.zeros((2, 2, self.shape.entries), np.float32)
+        self.sums = np.zeros((2, self.shape.entries, 2), np.float32)
+        """For every weight, the sum of its errors and the sum of their sizes."""
         self.games = 0
         self.passes = 0
         """Passes over the solved positions."""
@@ -159,9 +160,7 @@ class PatternTrainee:
             batch = min(s.batch, last - self.games)
             learning = self._learning()
             for games in self._play(batch):
-                added = kernel.learn_games(
-                    games, learning, self.patterns, self.signed, self.absolute, g
-                )
+                added = kernel.learn_games(games, learning, self.patterns, self.sums, g)
                 squares += added[0]
                 count += added[1]
                 results += np.bincount(games.results + 1, minlength=3)
@@ -183,7 +182,7 @@ class PatternTrainee:
         # Streams of their own: a batch is a function of the seed and its first game.
         seed = np.random.SeedSequence([s.seed, self.games])
         exploration = kernel.Exploration(
-            s.opening, self._now(s.epsilon, s.epsilon_end), float(s.temperature), s.exact
+            s.opening, self._now(s.epsilon, s.epsilon_end), float(s.temperature), s.exact, s.safe
         )
         states = np.array(seed_states(seed, count), np.int64)
         work = SelfPlayWork(self.patterns, exploration, states, self.rules)
@@ -217,8 +216,7 @@ class PatternTrainee:
             order,
             self._learning(),
             self.patterns,
-            self.signed,
-            self.absolute,
+            self.sums,
             self.rules.geometry,
         )
         self.passes += 1
@@ -254,8 +252,8 @@ class PatternTrainee:
         np.savez(
             folder / "weights.npz",
             weights=self.patterns.weights.astype("<i4"),
-            signed=self.signed.astype("<f4"),
-            absolute=self.absolute.astype("<f4"),
+            signed=self.sums[:, :, 0].astype("<f4"),
+            absolute=self.sums[:, :, 1].astype("<f4"),
         )
         state = {"games": self.games, "passes": self.passes, "cpu_seconds": self.cpu_seconds}
         (folder / "state.json").write_text(json.dumps(state))
@@ -273,7 +271,7 @@ class PatternTrainee:
             if not (np.abs(arrays[name]) < LARGEST_ERROR_SUM).all():
                 raise ValueError(f"its {name} are damaged")
         self.patterns = self.shape.patterns(arrays["weights"])
-        self.signed, self.absolute = arrays["signed"], arrays["absolute"]
+        self.sums = np.stack([arrays["signed"], arrays["absolute"]], axis=-1)
         state = State.read(folder / "state.json")
         self.games = state.count("games", self.settings.games)
         self.passes = state.count("passes", self._passes)
