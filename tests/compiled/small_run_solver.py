@@ -7,7 +7,7 @@ import numpy as np
 
 from fourlab.compiled import board, random
 from fourlab.game.geometry import geometry_of
-from fourlab.solver import endgame, strategies, table
+from fourlab.solver import batch, endgame, strategies, table
 from fourlab.solver import kernel as solver
 
 g = geometry_of(5, 4, 4)
@@ -25,6 +25,11 @@ def ended() -> list[object]:
     table = np.zeros(4 << 6, np.int64)
     result = endgame.play_out(0, 0, small, table, owns, masks, policies, state)
     return [result, owns.tolist(), masks.tolist(), policies.tolist()]
+
+
+positions = np.zeros((1, batch.WIDTH), np.int64)
+moves = np.zeros((5, batch.WIDTH), np.int64)
+canonical = np.array([min(key, board.mirror(key, g)), 1 << 40])
 
 
 ends = np.zeros(4, np.int64)
@@ -100,4 +105,26 @@ SOLVER_RESULTS: dict[str, Callable[[], Any]] = {
         ends.tolist(),
     ],
     "solver.endgame.play_out": lambda: ended(),
+    "solver.batch.read_keys": lambda: [
+        batch.read_keys(np.array([key]), positions, g),
+        batch.write_position(moves, 4, own, mask, g),
+        positions.tolist(),
+    ],
+    "solver.batch.write_position": lambda: moves.tolist(),
+    "solver.batch.look_up": lambda: [
+        batch.look_up(positions, 8, canonical, np.array([3, 4], np.int8), g),
+        positions.tolist(),
+    ],
+    "solver.batch.list_moves": lambda: [
+        batch.list_moves(positions, np.array([2, 1, 3, 0, 4]), g, moves),
+        moves.tolist(),
+    ],
+    "solver.batch._is_open": lambda: [
+        bool(batch._is_open(lower, upper, (-1, 1)))
+        for lower, upper in ((-3, 4), (1, 4), (-3, -1), (0, 0))
+    ],
+    "solver.batch.solve_rows": lambda: [
+        batch.solve_rows(moves, 0, (-40, 40), g, solved, 0, 900, 900, 9000, never_stop),
+        moves.tolist(),
+    ],
 }

@@ -24,15 +24,13 @@ from fourlab.compiled._jit import inlined_kernel, kernel
 from fourlab.compiled.bits import popcount, prefetch
 from fourlab.compiled.board import landings, mirror
 from fourlab.compiled.threats import non_losing, winning_cells
-from fourlab.game.geometry import Geometry, geometry_of
+from fourlab.game.geometry import Geometry
 from fourlab.solver.strategies import NO, UNKNOWN, YES, answer_by_strategy
 from fourlab.solver.table import (
     HIGHEST,
     LOWEST,
     bucket_of,
-    copy_entries,
     mix,
-    new_table,
     probe,
     store,
 )
@@ -406,13 +404,3 @@ def probe_children(
         elif negate(child_answer, stack[child + NEGATED_] != 0) == NO:
             return count, YES
     return kept - ranks, (UNKNOWN if kept > ranks else NO)
-
-
-def warm_up() -> None:
-    """Compile the kernels: solve a tiny board, then copy the table into a larger one."""
-    table = new_table(64)
-    board = geometry_of(3, 2, 3)
-    stop = np.zeros(1, np.uint8)
-    nodes = np.zeros(1, np.int64)
-    solve(0, 0, -9, 9, (-40, 40), board, table, 0, 1 << 60, stop, nodes)
-    copy_entries(table, new_table(128), 0, len(table))
