@@ -36,6 +36,8 @@ ends = np.zeros(4, np.int64)
 solved = np.zeros(4 << 6, np.int64)
 visited = np.zeros(1, np.int64)
 never_stop = np.zeros(1, np.uint8)
+not_shared = np.zeros(0, np.int64)
+busy = np.zeros(16, np.int64)
 larger = table.new_table(4 << 8)
 stack = np.zeros(21 * solver.frame_size(g), np.int64)
 
@@ -50,12 +52,12 @@ SOLVER_RESULTS: dict[str, Callable[[], Any]] = {
         table.probe(larger, 12345),
     ],
     "solver.kernel.solve": lambda: [
-        solver.solve(own, mask, -99, 99, window, g, solved, jitter, 3000, never_stop, visited)
-        for jitter in (0, 1)
+        solver.solve(own, mask, -99, 99, window, g, solved, words, 3000, never_stop, visited)
+        for words in (not_shared, busy)
         for window in ((-40, 40), (-1, 1))
     ],
     "solver.kernel.exceeds": lambda: [
-        solver.exceeds(own, mask, 0, g, solved, 0, 9000, never_stop, visited, stack),
+        solver.exceeds(own, mask, 0, g, solved, not_shared, 9000, never_stop, visited, stack),
         visited.tolist(),
     ],
     "solver.kernel.next_alpha": lambda: [
@@ -95,10 +97,17 @@ SOLVER_RESULTS: dict[str, Callable[[], Any]] = {
         0b10, g.cells ^ g.odd_rows, g
     ),
     "solver.kernel.list_children": lambda: solver.list_children(
-        stack, 0, own, mask, 0, board.landings(mask, g), 0, g, solved, 0
+        stack, 0, own, mask, 0, board.landings(mask, g), 0, g, solved
     ),
     "solver.kernel.move_score": lambda: solver.move_score(0b01100, 0b00100, 0b00010, 8, g),
     "solver.kernel.probe_children": lambda: solver.probe_children(stack, 0, 3, g, solved),
+    "solver.kernel.place_of": lambda: solver.place_of(busy, 12345),
+    "solver.kernel.mark": lambda: [solver.mark(busy, 12345), busy.tolist()],
+    "solver.kernel.defer_busy": lambda: [
+        solver.defer_busy(stack, 0, g, busy),
+        stack[: solver.frame_size(g)].tolist(),
+    ],
+    "solver.kernel.unmark": lambda: [solver.unmark(busy, 12345), busy.tolist()],
     "solver.kernel.next_child": lambda: solver.next_child(np.arange(99), 0, g),
     "solver.endgame.column_results": lambda: [
         endgame.column_results(0, 0, small, np.zeros(4 << 6, np.int64), ends),
@@ -124,7 +133,7 @@ SOLVER_RESULTS: dict[str, Callable[[], Any]] = {
         for lower, upper in ((-3, 4), (1, 4), (-3, -1), (0, 0))
     ],
     "solver.batch.solve_rows": lambda: [
-        batch.solve_rows(moves, 0, (-40, 40), g, solved, 0, 900, 900, 9000, never_stop),
+        batch.solve_rows(moves, 0, (-40, 40), g, solved, not_shared, 900, 900, 9000, never_stop),
         moves.tolist(),
     ],
 }

@@ -23,8 +23,8 @@ from fourlab.solver.solution import CLOSED
 
 PHASES = {"early": 12, "middle": 24, "late": 1 << 30}
 """Phases of the game in order, each with the number of discs at which the next one begins."""
-TOGETHER = 64
-"""Positions that are solved together: a few at a time, so that progress is seen."""
+TOGETHER = 16
+"""Positions that are solved together: few, so that progress is seen and the table stays small."""
 TRIES_PER_POSITION = 1000
 """Random games to play per requested position before settling for fewer positions."""
 
@@ -130,6 +130,7 @@ def exact_scores(positions: Iterable[Position], solver: Solver) -> Iterator[dict
     """Solve every column of every position and yield the scores by column."""
     for rules, group in groupby(positions, attrgetter("rules")):
         while keys := [position.key for position in islice(group, TOGETHER)]:
+            solver.forget()
             # Without a limit the bounds meet, so the lower one is the score.
             for row in solver.column_bounds(np.array(keys), rules).lower.tolist():
                 yield {column: score for column, score in enumerate(row) if score != CLOSED}

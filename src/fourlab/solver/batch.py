@@ -14,7 +14,7 @@ from fourlab.compiled._jit import inlined_kernel, kernel
 from fourlab.compiled.bits import popcount
 from fourlab.compiled.board import from_key, has_line, landing, mirror
 from fourlab.game.geometry import Geometry, geometry_of
-from fourlab.solver.kernel import solve
+from fourlab.solver.kernel import NOT_SHARED, solve
 from fourlab.solver.table import copy_entries, new_table
 
 OWN, MASK, LOWER, UPPER, NODES, KIND, WIDTH = range(7)
@@ -28,7 +28,7 @@ def solve_rows(
     window: tuple[int, int],
     g: Geometry,
     table: np.ndarray,
-    jitter: int,
+    busy: np.ndarray,
     slice_nodes: int,
     max_nodes: int,
     room: int,
@@ -57,7 +57,7 @@ def solve_rows(
             window,
             g,
             table,
-            jitter,
+            busy,
             before + allowed,
             stop,
             nodes,
@@ -162,5 +162,5 @@ def warm_up() -> None:
     table = new_table(64)
     no_limit = 1 << 60
     stop = np.zeros(1, np.uint8)
-    solve_rows(moves, 0, (-40, 40), board, table, 0, no_limit, no_limit, no_limit, stop)
+    solve_rows(moves, 0, (-40, 40), board, table, NOT_SHARED, no_limit, no_limit, no_limit, stop)
     copy_entries(table, new_table(128), 0, len(table))

@@ -31,6 +31,7 @@ from fourlab.solver.batch import (
     is_open,
 )
 from fourlab.solver.book import Book, shipped_book
+from fourlab.solver.kernel import NOT_SHARED
 from fourlab.solver.keys import check_keys
 from fourlab.solver.solution import CLOSED, Bounds, Solution
 from fourlab.solver.table import BUCKET, copy_entries, fewest_words, new_table
@@ -47,6 +48,8 @@ followed by one twice as long: otherwise a table that is too small might lose th
 slice."""
 ALONE = 1 << 15
 """Nodes that a solver with several threads spends on a position before it starts the others."""
+BUSY_WORDS = 1 << 12
+"""Places for the positions that threads are searching, at most one per thread and empty cell."""
 MAX_ROWS = 1 << 12
 """Positions per call of compiled code, so that it ends soon even if they need no nodes."""
 COPIED_WORDS = 1 << 18
@@ -443,19 +446,20 @@ class Solver:
         slice_nodes: int,
         first: int = 0,
         room: int = NO_BOUND,
-        jitter: int = 0,
+        busy: np.ndarray = NOT_SHARED,
     ) -> tuple[int, int]:
         """Search rows with one thread, as `solve_rows` does."""
         most, stop = search.max_nodes, search.stop
         return batch.solve_rows(
-            rows, first, search.window, search.g, self._table, jitter, slice_nodes, most, room, stop
+            rows, first, search.window, search.g, self._table, busy, slice_nodes, most, room, stop
         )
 
     def _run_together(self, row: np.ndarray, search: "_Search", max_nodes: int) -> None:
         """Search one slice with all threads."""
-        # Threads share the table and differ in their move order (jitter), so that each finds
-        # entries of the others: lazy SMP, as in chess engines. Bounds of any thread are proven for
-        # all.
+        # Threads share the table and turn last to positions that another one is searching, so that
+        # each finds the answers of the others: a simple form of ABDADA (Weill, 1996), after
+        # Kerrigan. Bounds of any thread are proven for all.
+        busy = np.zeros(BUSY_WORDS, np.int64)
         shared = search._replace(stop=search.stop.copy())
         rows = row.repeat(self.threads, axis=0)
         rows[:, NODES] = 0
@@ -463,7 +467,7 @@ class Solver:
 
         def run(thread: int) -> None:
             allowed = share + (rest if thread == 0 else 0)
-            solved, _ = self._run(rows[thread : thread + 1], shared, allowed, jitter=thread)
+            solved, _ = self._run(rows[thread : thread + 1], shared, allowed, busy=busy)
             # The first thread to finish ends the others.
             shared.stop[0] |= solved
 
