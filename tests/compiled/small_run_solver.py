@@ -7,7 +7,7 @@ import numpy as np
 
 from fourlab.compiled import board, random
 from fourlab.game.geometry import geometry_of
-from fourlab.solver import endgame, strategies, table
+from fourlab.solver import batch, endgame, strategies, table
 from fourlab.solver import kernel as solver
 
 g = geometry_of(5, 4, 4)
@@ -27,10 +27,17 @@ def ended() -> list[object]:
     return [result, owns.tolist(), masks.tolist(), policies.tolist()]
 
 
+positions = np.zeros((1, batch.WIDTH), np.int64)
+moves = np.zeros((5, batch.WIDTH), np.int64)
+canonical = np.array([min(key, board.mirror(key, g)), 1 << 40])
+
+
 ends = np.zeros(4, np.int64)
 solved = np.zeros(4 << 6, np.int64)
 visited = np.zeros(1, np.int64)
 never_stop = np.zeros(1, np.uint8)
+not_shared = np.zeros(0, np.int64)
+busy = np.zeros(16, np.int64)
 larger = table.new_table(4 << 8)
 stack = np.zeros(21 * solver.frame_size(g), np.int64)
 
@@ -45,12 +52,12 @@ SOLVER_RESULTS: dict[str, Callable[[], Any]] = {
         table.probe(larger, 12345),
     ],
     "solver.kernel.solve": lambda: [
-        solver.solve(own, mask, -99, 99, window, g, solved, jitter, 3000, never_stop, visited)
-        for jitter in (0, 1)
+        solver.solve(own, mask, -99, 99, window, g, solved, words, 3000, never_stop, visited)
+        for words in (not_shared, busy)
         for window in ((-40, 40), (-1, 1))
     ],
     "solver.kernel.exceeds": lambda: [
-        solver.exceeds(own, mask, 0, g, solved, 0, 9000, never_stop, visited, stack),
+        solver.exceeds(own, mask, 0, g, solved, not_shared, 9000, never_stop, visited, stack),
         visited.tolist(),
     ],
     "solver.kernel.next_alpha": lambda: [
@@ -90,14 +97,43 @@ SOLVER_RESULTS: dict[str, Callable[[], Any]] = {
         0b10, g.cells ^ g.odd_rows, g
     ),
     "solver.kernel.list_children": lambda: solver.list_children(
-        stack, 0, own, mask, 0, board.landings(mask, g), 0, g, solved, 0
+        stack, 0, own, mask, 0, board.landings(mask, g), 0, g, solved
     ),
     "solver.kernel.move_score": lambda: solver.move_score(0b01100, 0b00100, 0b00010, 8, g),
     "solver.kernel.probe_children": lambda: solver.probe_children(stack, 0, 3, g, solved),
+    "solver.kernel.place_of": lambda: solver.place_of(busy, 12345),
+    "solver.kernel.mark": lambda: [solver.mark(busy, 12345), busy.tolist()],
+    "solver.kernel.defer_busy": lambda: [
+        solver.defer_busy(stack, 0, g, busy),
+        stack[: solver.frame_size(g)].tolist(),
+    ],
+    "solver.kernel.unmark": lambda: [solver.unmark(busy, 12345), busy.tolist()],
     "solver.kernel.next_child": lambda: solver.next_child(np.arange(99), 0, g),
     "solver.endgame.column_results": lambda: [
         endgame.column_results(0, 0, small, np.zeros(4 << 6, np.int64), ends),
         ends.tolist(),
     ],
     "solver.endgame.play_out": lambda: ended(),
+    "solver.batch.read_keys": lambda: [
+        batch.read_keys(np.array([key]), positions, g),
+        batch.write_position(moves, 4, own, mask, g),
+        positions.tolist(),
+    ],
+    "solver.batch.write_position": lambda: moves.tolist(),
+    "solver.batch.look_up": lambda: [
+        batch.look_up(positions, 8, canonical, np.array([3, 4], np.int8), g),
+        positions.tolist(),
+    ],
+    "solver.batch.list_moves": lambda: [
+        batch.list_moves(positions, np.array([2, 1, 3, 0, 4]), g, moves),
+        moves.tolist(),
+    ],
+    "solver.batch._is_open": lambda: [
+        bool(batch._is_open(lower, upper, (-1, 1)))
+        for lower, upper in ((-3, 4), (1, 4), (-3, -1), (0, 0))
+    ],
+    "solver.batch.solve_rows": lambda: [
+        batch.solve_rows(moves, 0, (-40, 40), g, solved, not_shared, 900, 900, 9000, never_stop),
+        moves.tolist(),
+    ],
 }

@@ -10,7 +10,7 @@ from fourlab.datasets import labels, teacher
 from fourlab.datasets.teacher import random_positions, solve_positions
 from fourlab.jobs.executors.local import Local
 from fourlab.solver import Solver
-from fourlab.solver.many import CLOSED
+from fourlab.solver.solution import CLOSED
 
 SMALL = Rules(5, 4)
 

@@ -6,7 +6,18 @@ import pytest
 from fourlab import Position, Rules
 from fourlab.game import bitboard as bits
 from fourlab.game.geometry import Geometry
-from fourlab.solver.kernel import solve
+from fourlab.solver.kernel import (
+    CHILD,
+    COUNT,
+    MIXED_,
+    NOT_SHARED,
+    RANKS,
+    defer_busy,
+    frame_size,
+    mark,
+    solve,
+    unmark,
+)
 from fourlab.solver.table import new_table
 from tests.solver.brute_force import random_positions, score
 from tests.strategies import FULL
@@ -20,14 +31,14 @@ def bounds(
     max_nodes: int = 1 << 60,
     table: np.ndarray | None = None,
     window: tuple[int, int] = EXACT_SCORE,
-    jitter: int = 0,
+    busy: np.ndarray = NOT_SHARED,
 ) -> tuple[int, int, int]:
     """Return the bounds and the nodes spent."""
     nodes = np.zeros(1, np.int64)
     table = new_table(4 << 14) if table is None else table
     g = position.rules.geometry
     lower, upper = solve(
-        position.own, position.mask, -40, 40, window, g, table, jitter, max_nodes, NEVER_STOP, nodes
+        position.own, position.mask, -40, 40, window, g, table, busy, max_nodes, NEVER_STOP, nodes
     )
     return lower, upper, int(nodes[0])
 
@@ -86,7 +97,7 @@ def test_all_positions_of_4x4_agree_with_brute_force() -> None:
     for (own, mask), true in scores.items():
         if true is not None and mask != g.cells:
             assert solve(
-                own, mask, -40, 40, EXACT_SCORE, g, table, 0, 1 << 60, NEVER_STOP, nodes
+                own, mask, -40, 40, EXACT_SCORE, g, table, NOT_SHARED, 1 << 60, NEVER_STOP, nodes
             ) == (
                 true,
                 true,
@@ -105,14 +116,45 @@ def test_mirror_images_have_the_same_score() -> None:
         assert bounds(position)[:2] == bounds(position.mirror())[:2]
 
 
-def test_node_counts_repeat_and_jitter_changes_the_search() -> None:
+def test_node_counts_repeat() -> None:
     positions = random_positions("7x6x4", 16, 8)
-    counts = [bounds(position) for position in positions]
-    assert counts == [bounds(position) for position in positions]
-    jittered = [bounds(position, jitter=3) for position in positions]
-    scores = [(lower, upper) for lower, upper, _ in counts]
-    assert [(lower, upper) for lower, upper, _ in jittered] == scores
-    assert jittered != counts
+    assert [bounds(position) for position in positions] == [
+        bounds(position) for position in positions
+    ]
+
+
+def test_marks_of_another_thread_change_the_order_and_never_a_score() -> None:
+    changed = 0
+    for position in random_positions("7x6x4", 16, 12):
+        lower, upper, nodes = bounds(position)
+        # An interrupted search leaves its marks, as if its thread were still searching.
+        busy = np.zeros(1 << 12, np.int64)
+        bounds(position, nodes // 3, busy=busy)
+        changed += bool(busy.any())
+        marked = busy.copy()
+        assert bounds(position, busy=marked)[:2] == (lower, upper)
+    assert changed > 3
+
+
+def test_positions_that_another_thread_searches_come_last() -> None:
+    g = Position().rules.geometry
+    frame = np.zeros(frame_size(g), np.int64)
+    first = RANKS + g.columns + MIXED_
+    frame[COUNT] = 4
+    frame[RANKS : RANKS + 4] = (3, 1, 0, 2)  # the numbers of the children, best first
+    frame[first : first + 4 * CHILD : CHILD] = (10, 11, 12, 13)  # their mixed keys
+    busy = np.zeros(16, np.int64)
+    for mixed in (13, 11):
+        mark(busy, mixed)
+    defer_busy(frame, 0, g, busy)
+    assert frame[RANKS : RANKS + 4].tolist() == [0, 2, 3, 1]
+    unmark(busy, 13)
+    assert busy.tolist() == [0] * 11 + [11] + [0] * 4
+    for mixed in (10, 12, 13):
+        mark(busy, mixed)
+    defer_busy(frame, 0, g, busy)
+    # If all are being searched, help with one of them.
+    assert sorted(frame[RANKS : RANKS + 4].tolist()) == [0, 1, 2, 3]
 
 
 def test_the_bounds_of_an_interrupted_search_contain_the_score() -> None:
@@ -134,7 +176,17 @@ def test_a_stop_flag_ends_the_search() -> None:
     stop = np.ones(1, np.uint8)
     g = position.rules.geometry
     lower, upper = solve(
-        position.own, position.mask, -40, 40, EXACT_SCORE, g, table, 0, 1 << 60, stop, nodes
+        position.own,
+        position.mask,
+        -40,
+        40,
+        EXACT_SCORE,
+        g,
+        table,
+        NOT_SHARED,
+        1 << 60,
+        stop,
+        nodes,
     )
     assert lower < upper
     assert nodes[0] == 0

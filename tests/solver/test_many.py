@@ -15,7 +15,6 @@ from fourlab.solver import Solver
 from fourlab.solver.build import unfinished_positions
 from fourlab.solver.many import (
     CHUNK,
-    CLOSED,
     OnProgress,
     Question,
     column_scores,
@@ -24,6 +23,7 @@ from fourlab.solver.many import (
     solve_all,
     solve_chunk,
 )
+from fourlab.solver.solution import CLOSED
 
 SMALL = Rules(4, 4)
 ABOUT: dict[str, object] = {"what": "a test"}

@@ -4,6 +4,8 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby, islice
+from operator import attrgetter
 from statistics import fmean, median
 
 import numpy as np
@@ -17,9 +19,12 @@ from fourlab.game.outcome import Result
 from fourlab.game.position import Position
 from fourlab.game.record import Cause
 from fourlab.solver import Solver
+from fourlab.solver.solution import CLOSED
 
 PHASES = {"early": 12, "middle": 24, "late": 1 << 30}
 """Phases of the game in order, each with the number of discs at which the next one begins."""
+TOGETHER = 16
+"""Positions that are solved together: few, so that progress is seen and the table stays small."""
 TRIES_PER_POSITION = 1000
 """Random games to play per requested position before settling for fewer positions."""
 
@@ -122,16 +127,13 @@ class Accuracy:
 
 
 def exact_scores(positions: Iterable[Position], solver: Solver) -> Iterator[dict[int, int]]:
-    """Solve every column of every position and yield the scores by column.
-
-    The transposition table is cleared before each position, so that timings do not depend on their
-    order.
-    """
-    for position in positions:
-        solver.forget()
-        solutions = solver.columns(position)
-        # Without a limit the bounds meet, so the lower one is the score.
-        yield {column: solution.lower for column, solution in solutions.items()}
+    """Solve every column of every position and yield the scores by column."""
+    for rules, group in groupby(positions, attrgetter("rules")):
+        while keys := [position.key for position in islice(group, TOGETHER)]:
+            solver.forget()
+            # Without a limit the bounds meet, so the lower one is the score.
+            for row in solver.column_bounds(np.array(keys), rules).lower.tolist():
+                yield {column: score for column, score in enumerate(row) if score != CLOSED}
 
 
 def ask(

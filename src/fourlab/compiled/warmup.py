@@ -39,7 +39,7 @@ GROUPS: dict[str, Group] = {
     "rollouts in lanes": Group("fourlab.compiled.rollouts", "warm_up_lanes", 0.3),
     "negamax": Group("fourlab.compiled.negamax", "warm_up", 0.5),
     "minimax": Group("fourlab.agents.minimax.kernel", "warm_up", 1.1),
-    "solver": Group("fourlab.solver.kernel", "warm_up", 2.7),
+    "solver": Group("fourlab.solver.batch", "warm_up", 2.7),
     "tree search": Group("fourlab.agents.mcts.kernel", "warm_up", 3.6),
     "tree search with threads": Group("fourlab.agents.mcts.kernel", "warm_up_threads", 1.9),
     "tree search with patterns": Group("fourlab.agents.mcts.kernel", "warm_up_patterns", 1.5),

@@ -31,7 +31,7 @@ from fourlab.parsing import parse_description
 from fourlab.solver import shipped_book
 from fourlab.solver.build import canonical, unfinished_positions
 from fourlab.solver.keys import check_keys, count_discs, steps
-from fourlab.solver.many import CLOSED
+from fourlab.solver.solution import CLOSED
 
 SHIPPED = ("uci8", "book")
 """Sources that are not files."""

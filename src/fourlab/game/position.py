@@ -183,7 +183,9 @@ class Position:
     @property
     def canonical_key(self) -> int:
         """The smaller of the keys of the position and its mirror image."""
-        return min(self.key, self.mirror().key)
+        # Columns of a key are mirrored like columns of discs.
+        key = self.key
+        return min(key, bitboard.mirror(key, self.rules.geometry))
 
     def mirror(self) -> "Position":
         """Return the position with left and right exchanged."""

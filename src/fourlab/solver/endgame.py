@@ -27,6 +27,7 @@ def column_results(own: int, mask: int, g: Geometry, table: np.ndarray, results:
     wins = winning_cells(own, mask, g) & landings(mask, g)
     # Nothing sets the stop flag: endgames of self-play have few empty cells, so searches are short.
     stop, nodes, best = np.zeros(1, np.uint8), np.zeros(1, np.int64), NO_COLUMN
+    not_shared = np.zeros(0, np.int64)
     for column in range(g.columns):
         results[column] = NO_COLUMN
         cell = landing(mask, column, g)
@@ -46,7 +47,7 @@ def column_results(own: int, mask: int, g: Geometry, table: np.ndarray, results:
                 (-1, 1),
                 g,
                 table,
-                0,
+                not_shared,
                 MAX_NODES,
                 stop,
                 nodes,

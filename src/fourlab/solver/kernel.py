@@ -24,15 +24,13 @@ from fourlab.compiled._jit import inlined_kernel, kernel
 from fourlab.compiled.bits import popcount, prefetch
 from fourlab.compiled.board import landings, mirror
 from fourlab.compiled.threats import non_losing, winning_cells
-from fourlab.game.geometry import Geometry, geometry_of
+from fourlab.game.geometry import Geometry
 from fourlab.solver.strategies import NO, UNKNOWN, YES, answer_by_strategy
 from fourlab.solver.table import (
     HIGHEST,
     LOWEST,
     bucket_of,
-    copy_entries,
     mix,
-    new_table,
     probe,
     store,
 )
@@ -60,12 +58,16 @@ CENTRE_FIRST, THREATS_FIRST, WEIGHED_THREATS = True, True, True
 PROBE_CHILDREN = 12
 """With at least this many empty cells, all children are looked up in the table before one is
 searched."""
+SHARED = 20
+"""With at least this many empty cells, threads avoid searching the same position at once."""
 MIRRORED_PLIES = 12
 """Up to this many discs, a position and its mirror image share a table entry. Later a search hardly
 ever reaches both."""
 
 EASY = 500_000
 """Up to this many nodes a search is easy (`next_alpha`)."""
+NOT_SHARED = np.zeros(0, np.int64)
+"""What is passed for `busy` if a single thread searches."""
 NODES_PER_CHECK = 1024
 """Nodes between two checks of the stop flag."""
 
@@ -79,7 +81,7 @@ def solve(
     window: tuple[int, int],
     g: Geometry,
     table: np.ndarray,  # int64[words], a power of two
-    jitter: int,
+    busy: np.ndarray,  # int64[words], a power of two, shared by threads; empty for a single one
     max_nodes: int,
     stop: np.ndarray,  # uint8[1]: another thread sets it to 1 to end the search
     nodes: np.ndarray,  # int64[1]: nodes spent, incremented
@@ -90,8 +92,8 @@ def solve(
     The window (-40, 40) asks for the exact score. The window (-1, 1) asks only for the winner: a
     score outside it is proven to be at least 1 or at most -1, no more.
 
-    The position must not be over. With jitter 0 the search is deterministic. Threads that share a
-    table use different jitters, which shuffle the move order so that they search different nodes.
+    The position must not be over. Threads that solve it together share `table`, `busy` and `stop`.
+    In `busy` they mark the positions that they are searching, and another one turns to those last.
     """
     # Example: after 35 discs on 7x6, left is 7. A win with the next disc, which is the fourth last
     # of one's own, scores (7 + 1) // 2 = 4. The worst score is -(7 // 2) = -3: the opponent wins
@@ -113,7 +115,7 @@ def solve(
         is_easy = EXTREMES_FIRST and nodes[0] < patience
         alpha = next_alpha(low, high, is_easy)
         allowed = min(max_nodes, patience) if is_easy else max_nodes
-        answer = exceeds(own, mask, alpha, g, table, jitter, allowed, stop, nodes, stack)
+        answer = exceeds(own, mask, alpha, g, table, busy, allowed, stop, nodes, stack)
         if answer == YES:
             lower = alpha + 1
         elif answer == NO:
@@ -163,7 +165,7 @@ def exceeds(
     alpha: int,
     g: Geometry,
     table: np.ndarray,
-    jitter: int,
+    busy: np.ndarray,
     max_nodes: int,
     stop: np.ndarray,
     nodes: np.ndarray,
@@ -197,9 +199,7 @@ def exceeds(
         answer = answer_from(probe(table, mixed), alpha) if TABLE else UNKNOWN
         if answer == UNKNOWN:
             # 2. Generate its children, best first.
-            count, answer = list_children(
-                stack, frame, own, mask, alpha, moves, threats, g, table, jitter
-            )
+            count, answer = list_children(stack, frame, own, mask, alpha, moves, threats, g, table)
             if (
                 answer == UNKNOWN
                 and TABLE
@@ -218,6 +218,8 @@ def exceeds(
             frame -= size
             child = next_child(stack, frame, g)
             stack[frame + NEXT] += 1
+            if len(busy) > 0:
+                unmark(busy, stack[child + MIXED_])
             if negate(answer, stack[child + NEGATED_] != 0) == NO:
                 answer = YES  # the opponent's score does not exceed -alpha - 1
             else:
@@ -231,7 +233,11 @@ def exceeds(
                     # again in less time than it takes to look them up.
                     store(table, stack[frame + MIXED], low, high, spent - stack[frame + NODES] + 1)
         # 4. Descend to the next child.
+        if len(busy) > 0 and stack[frame + NEXT] > 0:
+            defer_busy(stack, frame, g, busy)
         child = next_child(stack, frame, g)
+        if len(busy) > 0 and g.columns * g.rows - popcount(int(stack[child + MASK_])) >= SHARED:
+            mark(busy, stack[child + MIXED_])
         own, mask, alpha = stack[child + OWN_], stack[child + MASK_], stack[child + ALPHA_]
         moves, threats, mixed = (
             stack[child + MOVES_],
@@ -239,6 +245,43 @@ def exceeds(
             stack[child + MIXED_],
         )
         frame += size
+
+
+@inlined_kernel
+def place_of(busy: np.ndarray, mixed: int) -> int:
+    """Return the place of a position among those that threads are searching."""
+    return mixed & (len(busy) - 1)
+
+
+@inlined_kernel
+def mark(busy: np.ndarray, mixed: int) -> None:
+    """Say that this thread searches a position. A mark that it overwrites only costs time."""
+    busy[place_of(busy, mixed)] = mixed
+
+
+@inlined_kernel
+def unmark(busy: np.ndarray, mixed: int) -> None:
+    """Say that a position has been searched."""
+    if busy[place_of(busy, mixed)] == mixed:
+        busy[place_of(busy, mixed)] = 0
+
+
+@inlined_kernel
+def defer_busy(stack: np.ndarray, frame: int, g: Geometry, busy: np.ndarray) -> None:
+    """Move children that another thread is searching behind the other children of the frame.
+
+    When their turn comes, that thread has often finished them, and their answer is in the table.
+    """
+    first = frame + RANKS + int(stack[frame + NEXT])
+    last = frame + RANKS + int(stack[frame + COUNT]) - 1
+    for _ in range(last - first):
+        mixed = stack[next_child(stack, frame, g) + MIXED_]
+        if busy[place_of(busy, mixed)] != mixed:
+            break
+        rank = stack[first]
+        for place in range(first, last):
+            stack[place] = stack[place + 1]
+        stack[last] = rank
 
 
 @inlined_kernel
@@ -315,7 +358,6 @@ def list_children(
     opponent_threats: int,
     g: Geometry,
     table: np.ndarray,
-    jitter: int,
 ) -> tuple[int, int]:
     """Write the children into the frame, ranked by `move_score`, then from the centre outwards.
 
@@ -355,8 +397,7 @@ def list_children(
         stack[child + NEGATED_], stack[child + MOVES_] = negated, child_moves
         stack[child + THREATS_], stack[child + MIXED_] = child_threats, mixed
         score = move_score(threats, immediate, opponent_threats, left, g)
-        noise = (mixed >> jitter) & 3 if jitter else 0
-        rank = ((score + noise) << 6) + count
+        rank = (score << 6) + count
         # Insertion sort, descending. Equal scores keep their order: central columns first.
         place = ranks + count
         while place > ranks and stack[place - 1] >> 6 < rank >> 6:
@@ -406,13 +447,3 @@ def probe_children(
         elif negate(child_answer, stack[child + NEGATED_] != 0) == NO:
             return count, YES
     return kept - ranks, (UNKNOWN if kept > ranks else NO)
-
-
-def warm_up() -> None:
-    """Compile the kernels: solve a tiny board, then copy the table into a larger one."""
-    table = new_table(64)
-    board = geometry_of(3, 2, 3)
-    stop = np.zeros(1, np.uint8)
-    nodes = np.zeros(1, np.int64)
-    solve(0, 0, -9, 9, (-40, 40), board, table, 0, 1 << 60, stop, nodes)
-    copy_entries(table, new_table(128), 0, len(table))

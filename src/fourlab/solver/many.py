@@ -18,10 +18,10 @@ import numpy as np
 
 from fourlab.errors import UserError
 from fourlab.files import open_to_append, read_bounded, write_atomically
-from fourlab.game.position import Position
 from fourlab.game.rules import Rules
 from fourlab.jobs.executors import Executor, Lost
 from fourlab.parsing import parse_json
+from fourlab.solver.solution import CLOSED
 from fourlab.solver.solver import Solver
 
 CHUNK = 16
@@ -29,33 +29,28 @@ CHUNK = 16
 WORKER_MEGABYTES = 16
 """The size of a worker's transposition table."""
 MAX_JOURNAL_BYTES = 1 << 30
-CLOSED = -128
-"""The score of a full column: the lowest int8, which no score reaches."""
 
-Question = Callable[[Solver, Position], Any]
-"""Computes the answer for one position: an integer that fits into int8, or a list of them."""
+Question = Callable[[Solver, np.ndarray, Rules], np.ndarray]
+"""Computes the answers for positions with these keys: a row of numbers that fit into int8, or one
+number, for each."""
 OnProgress = Callable[[int, int], None]
 """Called with the number of solved positions and the total."""
 
 
-def score(solver: Solver, position: Position) -> int:
-    """Return the exact score of a position."""
-    return solver.solve(position).lower  # without a limit, both bounds are the score
+def score(solver: Solver, keys: np.ndarray, rules: Rules) -> np.ndarray:
+    """Return the exact scores of positions."""
+    return solver.bounds(keys, rules).lower  # without a limit, both bounds are the score
 
 
-def result(solver: Solver, position: Position) -> int:
-    """Return the result for the side to move: +1 win, 0 draw, -1 loss."""
-    exact_result = solver.solve(position, weak=True).result
-    assert exact_result is not None
-    return exact_result
+def result(solver: Solver, keys: np.ndarray, rules: Rules) -> np.ndarray:
+    """Return the results for the side to move: +1 win, 0 draw, -1 loss."""
+    results: np.ndarray = np.sign(solver.bounds(keys, rules, weak=True).lower)
+    return results
 
 
-def column_scores(solver: Solver, position: Position) -> list[int]:
+def column_scores(solver: Solver, keys: np.ndarray, rules: Rules) -> np.ndarray:
     """Return the exact score of every column of the board, CLOSED for full ones."""
-    scores = [CLOSED] * position.rules.columns
-    for column, solution in solver.columns(position).items():
-        scores[column] = solution.lower
-    return scores
+    return solver.column_bounds(keys, rules).lower
 
 
 def earlier_journal(file: Path) -> Path:
@@ -159,9 +154,9 @@ def solve_chunk(
     keys: np.ndarray, board: str, question: Question, book: str | None = None
 ) -> list[Any]:
     """Return the answers for some positions. A worker keeps its table from chunk to chunk."""
-    rules = Rules.parse(board)
     solver = _solver(book, threading.get_ident())
-    return [question(solver, Position.from_key(key, rules)) for key in keys]
+    answers: list[Any] = question(solver, keys, Rules.parse(board)).tolist()
+    return answers
 
 
 @cache

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from fourlab import display
 from fourlab.agent import Exact
@@ -13,6 +15,19 @@ from fourlab.game.position import Position
 
 if TYPE_CHECKING:
     from fourlab.reporting.figures import Figure
+
+
+CLOSED = -128
+"""The score of a full column: the lowest int8, which no score reaches."""
+
+
+class Bounds(NamedTuple):
+    """Proven bounds of the scores of many positions, as arrays; `Solution` has those of one."""
+
+    lower: np.ndarray
+    upper: np.ndarray
+    nodes: np.ndarray
+    """Nodes searched for each."""
 
 
 @dataclass(frozen=True)

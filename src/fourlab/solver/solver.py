@@ -1,22 +1,39 @@
 """The solver: it owns the transposition table, keeps to limits and runs the search threads."""
 
+import math
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from functools import cache
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
 from fourlab.agent import UNLIMITED, Limit
 from fourlab.errors import UserError
+from fourlab.game.geometry import Geometry
 from fourlab.game.position import Position, PositionLike, as_position
-from fourlab.game.rules import Rules
+from fourlab.game.rules import CLASSIC, Rules
+from fourlab.solver import batch
+from fourlab.solver.batch import (
+    FULL_COLUMN,
+    IN_BOOK,
+    KIND,
+    LOWER,
+    MASK,
+    NODES,
+    OWN,
+    UPPER,
+    WIDTH,
+    is_open,
+)
 from fourlab.solver.book import Book, shipped_book
-from fourlab.solver.kernel import solve, warm_up
-from fourlab.solver.solution import Solution
+from fourlab.solver.kernel import NOT_SHARED
+from fourlab.solver.keys import check_keys
+from fourlab.solver.solution import CLOSED, Bounds, Solution
 from fourlab.solver.table import BUCKET, copy_entries, fewest_words, new_table
 
 # Words are 8 bytes. A table of 2**15 words fits into the L2 cache of a core.
@@ -29,13 +46,23 @@ SLICE, TIMED_SLICE = 1 << 21, 1 << 15
 the solver checks the clock and Python handles Ctrl-C. A slice that does not move the bounds is
 followed by one twice as long: otherwise a table that is too small might lose the work of every
 slice."""
+ALONE = 1 << 15
+"""Nodes that a solver with several threads spends on a position before it starts the others."""
+BUSY_WORDS = 1 << 12
+"""Places for the positions that threads are searching, at most one per thread and empty cell."""
+MAX_ROWS = 1 << 12
+"""Positions per call of compiled code, so that it ends soon even if they need no nodes."""
 COPIED_WORDS = 1 << 18
 """Words between two looks at the clock while the table grows, a few milliseconds."""
 MAX_MEGABYTES = 1 << 20
+NO_BOUND = 1 << 60
+"""More nodes than any search takes."""
 NEVER_STOP = np.zeros(1, np.uint8)
 # No score is beyond 31: boards have at most 62 bits, and a score is at most half of the cells.
 EXACT_SCORE, WINNER_ONLY = (-40, 40), (-1, 1)
 """Score windows: scores inside are determined exactly, of others only on which side they lie."""
+OnSolved = Callable[[int], None]
+"""Called with the number of positions done."""
 
 
 class Solver:
@@ -68,6 +95,9 @@ class Solver:
         self._last_words = 0
         self._filled = 0  # nodes since the table was empty: an upper bound on its entries
         self._spent = 0  # nodes searched by this solver
+        # A batch of one position, used again. Its numbers are read and written faster in a view.
+        self._single = np.zeros((1, WIDTH), np.int64)
+        self._numbers = self._single.reshape(WIDTH).data
         self.progress: tuple[int, int, int] | None = None
         """Bounds and nodes of the current or last search, for other threads to read."""
 
@@ -103,23 +133,92 @@ class Solver:
         """
         load_kernels()
         position = as_position(position)
+        rules = position.rules
         rest = self._rest_of(limit)
+        order = _order(rules)
+        rows = np.empty((rules.columns, WIDTH), np.int64)
+        batch.list_moves(_rows_of(_keys([position]), rules), order, rules.geometry, rows)
+        self._look_up(rows, rules)
+        is_legal = rows[:, KIND] != FULL_COLUMN
+        columns = order[is_legal].tolist()
+        rows = rows[is_legal]
         solutions: dict[int, Solution] = {}
-        columns = centre_first(position)
-        left = _cells(position) - position.ply
-        for column in columns:
-            after = position.play(column)
-            if (outcome := after.outcome()) is not None:
-                score = 0 if outcome.winner is None else (left + 1) // 2
-                solutions[column] = Solution(score, score, left)
-                continue
+        for number, column in enumerate(columns):
+            started = time.perf_counter()
+            row = rows[number : number + 1]
             # What an easy column leaves over is shared by those after it.
-            share = rest(len(columns) - len(solutions))
-            if share is None:
-                solutions[column] = Solution(-(left // 2), (left + 1) // 2, left)
-            else:
-                solutions[column] = self.solve(after, share, weak).for_the_other()
+            share = rest(len(columns) - number)
+            if share is not None:
+                with self._lock:
+                    self._search(row, rules, share, WINNER_ONLY if weak else EXACT_SCORE)
+            (after,) = _solutions(row, rules, time.perf_counter() - started)
+            solutions[column] = after.for_the_other()
         return dict(sorted(solutions.items()))
+
+    def solve_many(
+        self,
+        positions: Sequence[PositionLike],
+        limit: Limit = UNLIMITED,
+        weak: bool = False,
+        on_solved: OnSolved = lambda count: None,
+    ) -> list[Solution]:
+        """Solve positions of one board, which takes less time together than one by one.
+
+        `limit.nodes` applies to each position, `limit.seconds` to all together. Every solution has
+        the mean time of all.
+        """
+        some = [as_position(position) for position in positions]
+        if not some:
+            return []
+        rules = some[0].rules
+        for position in some:
+            if position.rules is not rules and position.rules != rules:
+                raise UserError(
+                    f"positions solved together have one board, not {rules} and {position.rules}"
+                )
+            _check_unfinished(position)
+        started = time.perf_counter()
+        rows = _rows_of(_keys(some), rules)
+        self._search_many(rows, rules, limit, weak, on_solved)
+        return _solutions(rows, rules, (time.perf_counter() - started) / len(rows))
+
+    def bounds(
+        self,
+        keys: np.ndarray,
+        rules: Rules = CLASSIC,
+        limit: Limit = UNLIMITED,
+        weak: bool = False,
+        on_solved: OnSolved = lambda count: None,
+    ) -> Bounds:
+        """Solve the positions with these keys (`Position.key`), as `solve_many` does."""
+        rows = _rows_of(_checked(keys, rules), rules)
+        self._search_many(rows, rules, limit, weak, on_solved)
+        return Bounds(rows[:, LOWER], rows[:, UPPER], rows[:, NODES])
+
+    def column_bounds(
+        self,
+        keys: np.ndarray,
+        rules: Rules = CLASSIC,
+        limit: Limit = UNLIMITED,
+        weak: bool = False,
+        on_solved: OnSolved = lambda count: None,
+    ) -> Bounds:
+        """Solve every column of the positions with these keys.
+
+        The arrays have a row per position and a column per column of the board, CLOSED for full
+        ones; bounds are from the point of view of the side to move. `limit.nodes` applies to each
+        column, and `on_solved` is called with a number of columns.
+        """
+        order = _order(rules)
+        rows = np.empty((len(keys) * rules.columns, WIDTH), np.int64)
+        batch.list_moves(_rows_of(_checked(keys, rules), rules), order, rules.geometry, rows)
+        self._search_many(rows, rules, limit, weak, on_solved)
+        # From the order of the search to that of the board.
+        rows = rows.reshape(len(keys), rules.columns, WIDTH)[:, np.argsort(order)]
+        is_full = rows[:, :, KIND] == FULL_COLUMN
+        # The bounds of a move are the opponent's.
+        lower, upper = (np.where(is_full, CLOSED, -rows[:, :, bound]) for bound in (UPPER, LOWER))
+        return Bounds(lower, upper, rows[:, :, NODES])
 
     def best_columns(
         self, position: PositionLike, first: bool = False, limit: Limit = UNLIMITED
@@ -212,58 +311,103 @@ class Solver:
         """
         load_kernels()
         started = time.perf_counter()
-        if (outcome := position.outcome()) is not None:
-            raise UserError(
-                f"the game is over ({outcome}), there is nothing to solve: {position!r}"
-            )
-        left = _cells(position) - position.ply
+        _check_unfinished(position)
+        rules = position.rules
+        mask = position.mask
+        left = rules.columns * rules.rows - mask.bit_count()
         if self.book is not None and (score := self.book.score(position)) is not None:
             return Solution(score, score, left, 0, time.perf_counter() - started, book=True)
-        if position.rules.in_a_row > max(position.rules.columns, position.rules.rows):
-            # No line fits on the board, so every game is a draw.
+        if _is_always_drawn(rules):
             return Solution(0, 0, left, 0, time.perf_counter() - started)
         with self._lock:
-            lower, upper, nodes = self._search(position, left, limit, window)
+            numbers = self._numbers
+            numbers[OWN] = position.own
+            numbers[MASK] = mask
+            numbers[LOWER] = -(left // 2)
+            numbers[UPPER] = (left + 1) // 2
+            numbers[NODES] = 0
+            self._search(self._single, rules, limit, window)
+            lower = numbers[LOWER]
+            upper = numbers[UPPER]
+            nodes = numbers[NODES]
         return Solution(lower, upper, left, nodes, time.perf_counter() - started)
 
+    def _search_many(
+        self, rows: np.ndarray, rules: Rules, limit: Limit, weak: bool, on_solved: OnSolved
+    ) -> None:
+        """Look the rows up in the book and search the others."""
+        self._look_up(rows, rules)
+        with self._lock:
+            self._search(rows, rules, limit, WINNER_ONLY if weak else EXACT_SCORE, on_solved)
+
+    def _look_up(self, rows: np.ndarray, rules: Rules) -> None:
+        """Complete the rows that need no search."""
+        book = self.book
+        if book is not None and book.rules == rules:
+            batch.look_up(rows, book.plies, book.keys, book.scores, rules.geometry)
+        if _is_always_drawn(rules):
+            rows[:, LOWER : UPPER + 1] = 0
+
     def _search(
-        self, position: Position, left: int, limit: Limit, window: tuple[int, int]
-    ) -> tuple[int, int, int]:
-        """Search slice by slice; return the proven bounds and the nodes spent."""
-        if position.rules != self._rules:
-            self._prepare(position.rules)
-        started = time.perf_counter()
-        is_over = limit.alarm()
-        # The cost of a node grows with the length of a line, roughly as its cube.
-        timed_slice = max(TIMED_SLICE * 4**3 // position.rules.in_a_row**3, 16)
-        size = SLICE if limit.seconds is None else timed_slice
-        max_nodes = 1 << 60 if limit.nodes is None else limit.nodes
-        spent = 0
-        lower = -(left // 2)
-        upper = (left + 1) // 2
-        self.progress = (lower, upper, 0)
-        while max(lower, window[0]) < min(upper, window[1]):
-            slice_nodes = min(size, self._make_room(is_over), max_nodes - spent)
-            # The kernel returns when its nodes are spent, with bounds that are proven; what it has
+        self,
+        rows: np.ndarray,
+        rules: Rules,
+        limit: Limit,
+        window: tuple[int, int],
+        on_solved: OnSolved | None = None,
+    ) -> None:
+        """Narrow the bounds of row after row until they meet inside the window."""
+        if rules is not self._rules and rules != self._rules:
+            self._prepare(rules)
+        self.progress = None
+        search = _Search.begin(rules, limit, window)
+        # One thread searches easy positions, and all of them those that turn out to be hard.
+        size = search.size if self.threads == 1 else min(search.size, ALONE)
+        row = 0
+        while row < len(rows):
+            room = self._make_room(search)
+            some = rows if len(rows) <= MAX_ROWS else rows[: row + MAX_ROWS]
+            # The search returns when its nodes are spent, with bounds that are proven; what it has
             # not finished remains in the table.
-            before = (lower, upper)
-            lower, upper, nodes = self._run(position, lower, upper, window, limit, slice_nodes)
-            spent += nodes
+            row, nodes = self._run(some, search, size, row, room)
             self._filled += nodes
-            self.progress = (lower, upper, spent)
+            self._spent += nodes
+            if row < len(rows) and not search.is_over():
+                self._search_row(rows[row : row + 1], search)
+                row += 1
+            if on_solved is not None:
+                on_solved(row)
+            if row < len(rows) and search.is_over():
+                break
+
+    def _search_row(self, row: np.ndarray, search: "_Search") -> None:
+        """Narrow the bounds of a single hard position, slice by slice."""
+        started = time.perf_counter()
+        size = search.size
+        lower, upper, nodes = row[0, LOWER : NODES + 1].tolist()
+        first_nodes = nodes
+        self.progress = (lower, upper, nodes)
+        while is_open(lower, upper, search.window) and nodes < search.max_nodes:
+            slice_nodes = min(size, self._make_room(search), search.max_nodes - nodes)
+            before = (lower, upper)
+            if self.threads == 1:
+                self._run(row, search, slice_nodes)
+            else:
+                self._run_together(row, search, slice_nodes)
+            spent = int(row[0, NODES]) - nodes
+            lower, upper, nodes = row[0, LOWER : NODES + 1].tolist()
+            self._filled += spent
+            self._spent += spent
+            self.progress = (lower, upper, nodes)
             if before == (lower, upper) and slice_nodes == size:
                 size *= 2
-            if spent >= max_nodes or (limit.stop is not None and limit.stop.is_set()):
+            if search.is_over():
                 break
-            if limit.seconds is not None:
-                elapsed = time.perf_counter() - started
-                if elapsed >= limit.seconds:
-                    break
+            if search.end < math.inf:
                 # At the speed so far, the next slice must not exceed the time left.
-                nodes_left = int((limit.seconds - elapsed) * spent / elapsed)
-                size = min(size, max(timed_slice, nodes_left))
-        self._spent += spent
-        return lower, upper, spent
+                now = time.perf_counter()
+                nodes_left = int((search.end - now) * (nodes - first_nodes) / (now - started))
+                size = min(size, max(search.size, nodes_left))
 
     def _prepare(self, rules: Rules) -> None:
         """Make a new table for a board: keys are unique on one board only."""
@@ -275,78 +419,150 @@ class Solver:
         self._table = new_table(self._first_words)
         self._filled = 0
 
-    def _make_room(self, is_over: Callable[[], bool]) -> int:
+    def _make_room(self, search: "_Search") -> int:
         """Grow the table if it is full; return the number of nodes until it is full again.
 
-        If `is_over` interrupts this, the table stays as it is, which costs only speed.
+        If the search is over before that, the table stays as it is, which costs only speed.
         """
         if len(self._table) == self._last_words:
             # At its full size the table never grows again.
-            return 1 << 60
+            return NO_BOUND
         if self._filled >= len(self._table):
             # Entries are kept, so growing costs one pass over the old table.
             larger = new_table(min(GROWTH * len(self._table), self._last_words))
             for begin in range(0, len(self._table), COPIED_WORDS):
-                if is_over():
+                if search.is_over():
                     return 1
                 end = min(begin + COPIED_WORDS, len(self._table))
                 copy_entries(self._table, larger, begin, end)
             self._table = larger
-            return self._make_room(is_over)
+            return self._make_room(search)
         return len(self._table) - self._filled
 
     def _run(
         self,
-        position: Position,
-        lower: int,
-        upper: int,
-        window: tuple[int, int],
-        limit: Limit,
-        max_nodes: int,
-    ) -> tuple[int, int, int]:
-        """Search one slice with all threads; return the proven bounds and the nodes spent."""
-        stop = NEVER_STOP if limit.stop is None else np.frombuffer(limit.stop.flag, np.uint8)
-        own = position.own
-        mask = position.mask
-        g = position.rules.geometry
-        table = self._table
-        if self.threads == 1:
-            nodes = np.zeros(1, np.int64)
-            lower, upper = solve(
-                own, mask, lower, upper, window, g, table, 0, max_nodes, stop, nodes
-            )
-            return lower, upper, int(nodes[0])
-        # Threads share the table and differ in their move order (jitter), so that each finds
-        # entries of the others: lazy SMP, as in chess engines. Bounds of any thread are proven for
-        # all.
-        stop_all = stop.copy()
-        counts = np.zeros((self.threads, 1), np.int64)
+        rows: np.ndarray,
+        search: "_Search",
+        slice_nodes: int,
+        first: int = 0,
+        room: int = NO_BOUND,
+        busy: np.ndarray = NOT_SHARED,
+    ) -> tuple[int, int]:
+        """Search rows with one thread, as `solve_rows` does."""
+        most, stop = search.max_nodes, search.stop
+        return batch.solve_rows(
+            rows, first, search.window, search.g, self._table, busy, slice_nodes, most, room, stop
+        )
+
+    def _run_together(self, row: np.ndarray, search: "_Search", max_nodes: int) -> None:
+        """Search one slice with all threads."""
+        # Threads share the table and turn last to positions that another one is searching, so that
+        # each finds the answers of the others: a simple form of ABDADA (Weill, 1996), after
+        # Kerrigan. Bounds of any thread are proven for all.
+        busy = np.zeros(BUSY_WORDS, np.int64)
+        shared = search._replace(stop=search.stop.copy())
+        rows = row.repeat(self.threads, axis=0)
+        rows[:, NODES] = 0
         share, rest = divmod(max_nodes, self.threads)
 
-        def search(thread: int) -> tuple[int, int]:
+        def run(thread: int) -> None:
             allowed = share + (rest if thread == 0 else 0)
-            bounds = solve(
-                own, mask, lower, upper, window, g, table, thread, allowed, stop_all, counts[thread]
-            )
+            solved, _ = self._run(rows[thread : thread + 1], shared, allowed, busy=busy)
             # The first thread to finish ends the others.
-            stop_all[0] |= max(bounds[0], window[0]) >= min(bounds[1], window[1])
-            return bounds
+            shared.stop[0] |= solved
 
         with ThreadPoolExecutor(self.threads) as pool:
-            futures = [pool.submit(search, thread) for thread in range(self.threads)]
-            pending = set(futures)
+            pending = {pool.submit(run, thread) for thread in range(self.threads)}
             try:
                 while pending:
                     # The caller's stop flag is copied every 10 ms.
-                    _, pending = wait(pending, timeout=0.01)
-                    stop_all[0] |= stop[0]
+                    done, pending = wait(pending, timeout=0.01)
+                    shared.stop[0] |= search.stop[0]
+                    for future in done:
+                        future.result()
             except BaseException:
-                stop_all[0] = 1  # on Ctrl-C, do not wait for the end of the slice
+                shared.stop[0] = 1  # on Ctrl-C, do not wait for the end of the slice
                 raise
-        bounds = [future.result() for future in futures]
-        proven_lower = max(low for low, _ in bounds)
-        proven_upper = min(high for _, high in bounds)
-        return proven_lower, proven_upper, int(counts.sum())
+        row[0, LOWER] = rows[:, LOWER].max()
+        row[0, UPPER] = rows[:, UPPER].min()
+        row[0, NODES] += rows[:, NODES].sum()
+
+
+class _Search(NamedTuple):
+    """The question and the limits of a search."""
+
+    g: Geometry
+    window: tuple[int, int]
+    size: int
+    """The number of nodes of the first slice."""
+    max_nodes: int
+    """Most nodes per position."""
+    end: float
+    """When the time is over, a value of `time.perf_counter`."""
+    stop: np.ndarray
+    """uint8[1]: 1 if another thread ends the search."""
+
+    @classmethod
+    def begin(cls, rules: Rules, limit: Limit, window: tuple[int, int]) -> "_Search":
+        """Start the clock."""
+        size = SLICE
+        end = math.inf
+        if limit.seconds is not None:
+            # The cost of a node grows with the length of a line, roughly as its cube.
+            size = max(TIMED_SLICE * 4**3 // rules.in_a_row**3, 16)
+            end = time.perf_counter() + limit.seconds
+        max_nodes = NO_BOUND if limit.nodes is None else limit.nodes
+        stop = NEVER_STOP if limit.stop is None else np.frombuffer(limit.stop.flag, np.uint8)
+        return cls(rules.geometry, window, size, max_nodes, end, stop)
+
+    def is_over(self) -> bool:
+        """Return whether the time is over or the stop flag is set."""
+        is_late = self.end < math.inf and time.perf_counter() >= self.end
+        return is_late or bool(self.stop[0])
+
+
+def _check_unfinished(position: Position) -> None:
+    """Raise UserError if the game is over."""
+    if (outcome := position.outcome()) is not None:
+        raise UserError(f"the game is over ({outcome}), there is nothing to solve: {position!r}")
+
+
+def _is_always_drawn(rules: Rules) -> bool:
+    """Return whether no line fits on the board."""
+    return rules.in_a_row > max(rules.columns, rules.rows)
+
+
+def _keys(positions: list[Position]) -> np.ndarray:
+    """Return the keys of positions."""
+    return np.array([position.key for position in positions], np.int64)
+
+
+def _checked(keys: np.ndarray, rules: Rules) -> np.ndarray:
+    """Return the keys; raise UserError if there is one that no position has."""
+    try:
+        check_keys(keys, rules.geometry)
+    except ValueError as error:
+        raise UserError(f"these are not keys of positions on {rules}: {error}") from None
+    return np.ascontiguousarray(keys, np.int64)
+
+
+def _rows_of(keys: np.ndarray, rules: Rules) -> np.ndarray:
+    """Return a batch of the positions with these keys, which must be possible."""
+    load_kernels()
+    rows = np.empty((len(keys), WIDTH), np.int64)
+    finished = batch.read_keys(keys, rows, rules.geometry)
+    if finished >= 0:
+        _check_unfinished(Position.from_key(keys[finished], rules))
+    return rows
+
+
+def _solutions(rows: np.ndarray, rules: Rules, seconds: float) -> list[Solution]:
+    """Return the solutions of a batch, which took `seconds` per position."""
+    cells = rules.columns * rules.rows
+    return [
+        Solution(lower, upper, cells - mask.bit_count(), nodes, seconds, kind == IN_BOOK)
+        for _, mask, lower, upper, nodes, kind in rows.tolist()
+    ]
 
 
 def centre_first(position: Position) -> list[int]:
@@ -359,5 +575,11 @@ def _cells(position: Position) -> int:
     return position.rules.columns * position.rules.rows
 
 
-load_kernels = cache(warm_up)
+@cache
+def _order(rules: Rules) -> np.ndarray:
+    """Return the columns from the centre outwards, left before right."""
+    return np.array(sorted(range(rules.columns), key=rules.from_centre))
+
+
+load_kernels = cache(batch.warm_up)
 """Compile or load the kernels, once, so that this does not count against a time limit."""

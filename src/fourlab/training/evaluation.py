@@ -9,15 +9,16 @@ import numpy as np
 from fourlab.agent import Limit
 from fourlab.compiled.random import seed_state
 from fourlab.datasets.sample import sample
-from fourlab.game.position import Position
+from fourlab.game import bitboard
 from fourlab.game.rules import Rules
 from fourlab.solver import Solver
+from fourlab.solver.solution import CLOSED
 from fourlab.training.games import Chooser, match
 
 MAX_EMPTY = 28
 """Only positions with at most this many empty cells are used: they are solved at once."""
-LIMIT = Limit(nodes=300_000)
-"""Positions that take longer, on large boards, are left out."""
+LIMIT = Limit(nodes=100_000)
+"""Positions with a column that takes longer, on large boards, are left out."""
 FULL_COLUMN = -2
 """Stands for the result of a full column; lower than every real result."""
 
@@ -84,22 +85,16 @@ class Benchmark:
         cells = g.columns * g.rows
         # From the first third of the game, or as early as MAX_EMPTY allows, to five sevenths.
         plies = range(max(cells // 3, cells - MAX_EMPTY), 5 * cells // 7 + 1)
-        own: list[int] = []
-        mask: list[int] = []
-        results: list[list[int | None]] = []
+        samples: list[np.ndarray] = []
         for ply in plies:
             # More games than positions are needed, since many end before this ply.
             keys, state = sample(ply, 8 * self._positions, g, state)
             per_ply = -(-self._positions // len(plies))  # rounded up
-            for key in keys[:per_ply].tolist():
-                position = Position.from_key(key, self.rules)
-                solved = solver.columns(position, LIMIT, weak=True)
-                row = [
-                    solved[column].result if column in solved else FULL_COLUMN
-                    for column in range(g.columns)
-                ]
-                if None not in row:  # all columns are proven within LIMIT
-                    own.append(position.own)
-                    mask.append(position.mask)
-                    results.append(row)
-        return np.array(own, np.int64), np.array(mask, np.int64), np.array(results, np.int64)
+            samples.append(keys[:per_ply])
+        keys = np.concatenate(samples)
+        lower, upper, _ = solver.column_bounds(keys, self.rules, LIMIT, weak=True)
+        results = np.where(lower == CLOSED, FULL_COLUMN, np.sign(lower))
+        is_proven = (np.sign(lower) == np.sign(upper)).all(axis=1)
+        discs = [bitboard.from_key(key, g) for key in keys[is_proven].tolist()]
+        own, mask = np.array(discs, np.int64).reshape(-1, 2).T.copy()
+        return own, mask, results[is_proven]

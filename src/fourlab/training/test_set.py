@@ -13,7 +13,7 @@ from fourlab.compiled.batches import ONGOING, WON, open_columns, play_columns, u
 from fourlab.datasets import labels
 from fourlab.game.position import Position
 from fourlab.game.rules import CLASSIC, Rules
-from fourlab.solver import many
+from fourlab.solver.solution import CLOSED
 from fourlab.training.evaluation import FULL_COLUMN, Benchmark, compare_with_best
 from fourlab.training.games import Chooser, draw
 
@@ -78,7 +78,7 @@ def solved_positions(count: int) -> tuple[list[Position], list[dict[int, int]]]:
     chosen = np.linspace(0, len(solved) - 1, min(count, len(solved))).round().astype(int)
     positions = [Position.from_key(key, solved.rules) for key in solved.keys[chosen].tolist()]
     scores = [
-        {column: score for column, score in enumerate(row) if score != many.CLOSED}
+        {column: score for column, score in enumerate(row) if score != CLOSED}
         for row in solved.columns[chosen].tolist()
     ]
     return positions, scores
@@ -105,7 +105,7 @@ def _solved_now(rules: Rules) -> SolvedSet:
 def _solved_set(name: str) -> SolvedSet:
     solved = shipped_positions(name)
     assert solved.columns is not None
-    full = solved.columns == many.CLOSED
+    full = solved.columns == CLOSED
     # The sign of a score on Pons's scale is the result.
     scores = np.where(full, FULL_SCORE, solved.columns.astype(np.int64))
     return SolvedSet(*solved.discs, np.where(full, FULL_COLUMN, np.sign(scores)), scores)
