@@ -5,6 +5,7 @@ The output must not depend on NUMBA_DISABLE_JIT=1 or NUMBA_BOUNDSCHECK=1.
 
 import json
 import sys
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -25,9 +26,10 @@ BOARDS = (
     *("9x6x4", "9x6x5", "7x8x4", "7x8x5", "21x2x4", "21x2x3", "3x20x4", "3x20x3", "3x20x5"),
     *("1x62x3", "1x62x63"),
 )
-GAMES = 12
+GAMES = 4
 
 
+@cache
 def moves_of_games(board: str) -> list[list[int]]:
     """Return random games; half of them avoid lines as long as possible, so they fill the board."""
     rng = np.random.default_rng(6)
@@ -119,9 +121,10 @@ def lines(discs: int, g: Geometry) -> int:
     return starts
 
 
+@cache
 def endings(board: str) -> list[Position]:
     """Return positions that brute force can solve."""
-    return late_positions(board, 9, 6)
+    return late_positions(board, 8, 3)
 
 
 def solved(position: Position) -> list[int]:

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ from tests.conftest import ROOT
 from tests.solver.brute_force import score
 
 
+@cache
 def expected(board: str) -> list[list[Any]]:
     """Return what `large_boards` must print about a board."""
     return [
@@ -40,16 +42,10 @@ def test_kernels_agree_with_the_naive_game(board: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("setting", "boards"),
-    [
-        ("NUMBA_DISABLE_JIT", BOARDS),
-        pytest.param("NUMBA_BOUNDSCHECK", BOARDS, marks=pytest.mark.soak),
-    ],
+    "setting", ["NUMBA_DISABLE_JIT", pytest.param("NUMBA_BOUNDSCHECK", marks=pytest.mark.soak)]
 )
-def test_the_same_without_compilation_and_with_bounds_checking(
-    setting: str, boards: tuple[str, ...]
-) -> None:
-    command = [sys.executable, "-m", "tests.compiled.large_boards", *boards]
+def test_the_same_without_compilation_and_with_bounds_checking(setting: str) -> None:
+    command = [sys.executable, "-m", "tests.compiled.large_boards", *BOARDS]
     environment = {**os.environ, setting: "1"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=ROOT)
     assert done.returncode == 0, done.stderr
