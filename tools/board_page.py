@@ -35,7 +35,7 @@ STEININGER = {
 """The last disc with best play, as Steininger published it, by height, from width 4."""
 NARROWEST = 4
 """The first width of both publications."""
-HARD_NODES = 1_000_000
+HARD_NODES = 100_000
 """Boards that take fewer nodes are not listed one by one."""
 
 
@@ -115,9 +115,11 @@ def section(file: Path) -> str:
     text += paragraph(
         f"{len(solved)} boards are solved, {len(rows) - len(solved)} take more than {limit:,} "
         f"nodes. The table [{file.name}]({file.name}) has every board with its score, nodes and "
-        f"seconds; `fourlab dataset boards --in-a-row {in_a_row} --nodes {limit} -o {file.name}` "
-        "makes it, with one thread and an empty table of 64 MB for each board. The hardest boards:"
+        "seconds; this makes it, with one thread and an empty table of 64 MB for each board:"
     )
+    options = f"--in-a-row {in_a_row} --nodes {limit}"
+    text += f"```sh\nfourlab dataset boards {options} -o {file.name}\n```\n\n"
+    text += paragraph(f"Boards that take more than {HARD_NODES:,} nodes:")
     hard = [row for row in solved if row.nodes >= HARD_NODES]
     hard.sort(key=lambda row: (row.columns * row.rows, row.columns))
     text += table(

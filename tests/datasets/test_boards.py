@@ -15,6 +15,7 @@ from fourlab.jobs.job import Conduct, Event, Progress, Session
 from fourlab.jobs.kinds import job_of
 from fourlab.jobs.runner import begin, work
 from tests.solver.brute_force import score
+from tools import board_page
 
 
 def job(folder: Path, nodes: int = 60) -> BoardsJob:
@@ -94,6 +95,18 @@ def test_a_stopped_run_resumes_and_more_nodes_extend_it(tmp_path: Path) -> None:
     straight = replace(more, file=tmp_path / "straight.csv")
     assert work(straight, begin(straight, tmp_path / "other"), threads()) is not None
     assert without_seconds(straight.file) == without_seconds(tmp_path / "boards.csv")
+
+
+def test_the_published_tables_agree_with_ours() -> None:
+    rows = board_page.read(board_page.REFERENCE / "board-values-4.csv")
+    solved = [row for row in rows if row.result]
+    agreed = [is_same for row in solved for _, is_same in board_page.published(row)]
+    assert len(agreed) >= 20
+    assert all(agreed)
+    for row in solved:
+        if row.nodes < 20_000:
+            value = solve_board((row.columns, row.rows), 4, 10**9, 64)
+            assert (value.result, value.plies, value.nodes) == (row.result, row.plies, row.nodes)
 
 
 @pytest.mark.parametrize(
