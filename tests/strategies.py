@@ -6,6 +6,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from fourlab import Position, Rules
+from fourlab.game.geometry import MAX_BITS
 
 FULL = os.environ.get("FOURLAB_EXAMPLES") == "all"
 """Whether property tests try all their examples, as in `make soak`."""
@@ -22,7 +23,7 @@ def examples(number: int) -> settings:
 def boards(draw: st.DrawFn) -> Rules:
     """Return any allowed board, including very narrow and very flat ones."""
     columns = draw(st.integers(1, 31))
-    rows = draw(st.integers(1, 62 // columns - 1))
+    rows = draw(st.integers(1, MAX_BITS // columns - 1))
     return Rules(columns, rows, draw(st.integers(3, 9)))
 
 

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from fourlab import Rules, UserError
+from fourlab.game.geometry import MAX_BITS
 from tests.conftest import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -43,9 +44,9 @@ def test_the_boards_are_named_exactly() -> None:
     working, refused = sentence.split(";")
     for board in re.findall(r"\d+x\d+", working):
         rules = Rules.parse(board)
-        assert (rules.rows + 1) * rules.columns <= 62
+        assert (rules.rows + 1) * rules.columns <= MAX_BITS
     for board in re.findall(r"\d+x\d+", refused):
         with pytest.raises(UserError, match="is too large: ") as error:
             Rules.parse(board)
         assert "\n" not in str(error.value)
-    assert "at most 62" in working
+    assert f"at most {MAX_BITS}" in working

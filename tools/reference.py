@@ -9,7 +9,7 @@ compares them with what this makes.
 from pathlib import Path
 
 from fourlab.files import write_atomically
-from tools import command_page, option_tables, report_table, rest_page, settings_page
+from tools import board_page, command_page, option_tables, report_table, rest_page, settings_page
 
 REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
 
@@ -17,6 +17,7 @@ REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
 def pages() -> dict[Path, str]:
     """Return every page that is made from the program, wholly or in part, as it should be."""
     texts = {
+        REFERENCE / "board-values.md": board_page.page(),
         REFERENCE / "commands.md": command_page.page(),
         REFERENCE / "settings.md": settings_page.page(),
         REFERENCE / "rest-routes.md": rest_page.page(),

@@ -226,7 +226,7 @@ def test_what_cannot_be_is_refused(options: str, why: str) -> None:
 
 
 @pytest.mark.parametrize("spec", ["openspiel-mcts", "openspiel-mcts:rollouts=100"])
-@pytest.mark.parametrize("board", ["7x6x4", "20x2x9", "31x1x4", "1x61x4"])
+@pytest.mark.parametrize("board", ["7x6x4", "21x2x9", "31x1x4", "1x62x4"])
 def test_work_between_two_looks_at_a_stop_flag_is_bounded(spec: str, board: str) -> None:
     """The search itself cannot be stopped, so searches with a flag are many small ones."""
     position = Position(board=board)
@@ -271,8 +271,8 @@ def test_several_searches_are_added_up() -> None:
 def test_time_that_is_up_at_once_still_gives_a_column() -> None:
     agent = make("openspiel-mcts:rollouts=100")
     for _ in range(5):
-        decision = agent.decide(Position(board="20x2x9"), Limit(seconds=1e-6), rng())
-        assert decision.column in range(20)
+        decision = agent.decide(Position(board="21x2x9"), Limit(seconds=1e-6), rng())
+        assert decision.column in range(21)
 
 
 def test_it_can_be_compared_by_its_settings() -> None:

@@ -23,7 +23,7 @@ PLAYED = """async ([start, board, moves]) => {
 def test_games_on_all_kinds_of_boards_agree_with_python(page: Page) -> None:
     page.goto("/")
     rng = random.Random(4)
-    for board in ("7x6x4", "5x4x3", "10x5x4", "3x9x3", "12x4x5", "1x3x3", "4x4x4"):
+    for board in ("7x6x4", "5x4x3", "10x5x4", "3x9x3", "12x4x5", "1x3x3", "4x4x4", "9x6x5"):
         for _ in range(6):
             position = Position("", board)
             while position.outcome() is None:

@@ -27,6 +27,7 @@ POSITIONS = {
     "must block": Position("12131"),
     "five by four": Position("3324", board="5x4x4"),
     "wide": Position("10,10,", board="12x4x5"),
+    "largest": Position("5564", board="9x6x5"),
 }
 LIMIT = Limit(seconds=0.2, simulations=64, nodes=1000, depth=3)
 NEARLY_FULL = ["one column open", "vannucci-abril"]
@@ -261,13 +262,13 @@ def test_a_stop_flag_ends_the_search_at_once(name: str) -> None:
 @pytest.mark.parametrize(
     ("spec", "board"),
     [
-        ("minimax:faithful=1,depth=4", "20x2x9"),
+        ("minimax:faithful=1,depth=4", "21x2x9"),
         ("negamax:depth=7", "31x1x4"),
-        ("negamax:depth=7", "20x2x9"),
-        ("perfect", "20x2x9"),
-        ("textbook", "20x2x9"),
-        ("mcts:opponent=negamax,rollouts=uniform,solver=0", "9x5x62"),
-        ("mcts:runs=10000", "20x2x9"),
+        ("negamax:depth=7", "21x2x9"),
+        ("perfect", "21x2x9"),
+        ("textbook", "21x2x9"),
+        ("mcts:opponent=negamax,rollouts=uniform,solver=0", "9x6x63"),
+        ("mcts:runs=10000", "21x2x9"),
         ("arya-vanilla", "7x6x4"),
     ],
 )

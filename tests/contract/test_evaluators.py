@@ -43,7 +43,7 @@ class DiscCounter:
         return Evaluation((own - other)[:, :, centre].sum(axis=1) / batch.rules.rows)
 
 
-BOARDS = ["7x6x4", "5x4x4", "4x4x3", "9x5x5"]
+BOARDS = ["7x6x4", "5x4x4", "4x4x3", "9x6x5"]
 NETWORKS = sorted(
     name
     for file in SHIPPED.iterdir()

@@ -54,7 +54,7 @@ def test_a_line_longer_than_the_board_is_never_found() -> None:
     assert not rules.has_line(diagonal_pair, g.height, g.in_a_row)
 
 
-@given(st.integers(0, 2**62 - 1))
+@given(st.integers(0, 2**63 - 1))
 def test_popcount_counts_ones(bits: int) -> None:
     assert popcount(bits) == bin(bits).count("1")
 

@@ -231,7 +231,21 @@ def test_a_position_can_be_made_from_a_position() -> None:
 
 
 @pytest.mark.parametrize(
-    "board", ["0x6x4", "7x0x4", "7x6x2", "9x6x4", "32x1x3", "7", "7x6x4x2", "axb", "", "-1x4"]
+    "board",
+    [
+        "0x6x4",
+        "7x0x4",
+        "7x6x2",
+        "8x7x4",
+        "16x3x4",
+        "1x63x3",
+        "32x1x3",
+        "7",
+        "7x6x4x2",
+        "axb",
+        "",
+        "-1x4",
+    ],
 )
 def test_a_bad_board_size_is_refused(board: str) -> None:
     with pytest.raises(UserError):
@@ -284,3 +298,9 @@ def test_very_long_lines_are_allowed_but_not_absurd_ones() -> None:
     assert position.winning_cells() == ()
     with pytest.raises(UserError, match="no board has room"):
         Rules(7, 6, 1000)
+
+
+def test_a_board_that_is_too_large_is_refused_in_one_line() -> None:
+    with pytest.raises(UserError) as error:
+        Rules(8, 7)
+    assert str(error.value) == "board 8x7x4 is too large: (rows + 1) * columns may be at most 63"

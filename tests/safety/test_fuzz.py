@@ -157,7 +157,7 @@ def test_broken_specs_are_refused(spec: str) -> None:
 
 
 def test_a_board_on_which_no_line_fits_is_a_draw_at_once() -> None:
-    decision = make("perfect").decide(Position(board="9x5x62"), Limit(seconds=60))
+    decision = make("perfect").decide(Position(board="9x6x63"), Limit(seconds=60))
     assert decision.proven is not None
     assert decision.proven.result == 0
     assert decision.analysis.nodes == 0

@@ -34,3 +34,21 @@ def random_positions(board: str, plies: int, count: int) -> list[Position]:
         if position.outcome() is None:
             positions.append(position)
     return positions
+
+
+def late_positions(board: str, left: int, count: int) -> list[Position]:
+    """Return positions with `left` empty cells, from games in which both sides avoid lines."""
+    rng = np.random.default_rng(4)
+    positions: list[Position] = []
+    while len(positions) < count:
+        position = Position(board=board)
+        last = position.rules.columns * position.rules.rows - left
+        while position.ply < last:
+            columns = rng.permutation(position.legal_columns()).tolist()
+            quiet = (c for c in columns if position.play(c).outcome() is None)
+            if (column := next(quiet, None)) is None:
+                break
+            position = position.play(column)
+        if position.ply == last:
+            positions.append(position)
+    return positions

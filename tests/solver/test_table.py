@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from fourlab import Rules
 from fourlab.solver.table import (
     HIGHEST,
     LOWEST,
@@ -12,10 +13,11 @@ from fourlab.solver.table import (
     new_table,
     probe,
     store,
+    table_for,
 )
 
 
-@pytest.mark.parametrize("bits", [12, 20, 49, 62])
+@pytest.mark.parametrize("bits", [12, 20, 49, 63])
 def test_keys_are_mixed_one_to_one(bits: int) -> None:
     if bits == 12:
         keys = list(range(1 << 12))
@@ -48,7 +50,7 @@ def test_the_table_returns_stored_bounds_and_nothing_else() -> None:
     assert all(probe(table, mixed) == stored[mixed] for mixed in kept)
 
 
-@pytest.mark.parametrize("bits", [49, 62])
+@pytest.mark.parametrize("bits", [49, 63])
 def test_the_smallest_table_never_confuses_keys(bits: int) -> None:
     table, stored = filled(fewest_words(bits), bits)
     for mixed, bounds in stored.items():
@@ -56,6 +58,13 @@ def test_the_smallest_table_never_confuses_keys(bits: int) -> None:
     for mixed in np.random.default_rng(5).integers(1 << bits, size=2000):
         if int(mixed) not in stored:
             assert probe(table, int(mixed)) == (LOWEST, HIGHEST)
+
+
+def test_a_board_gets_a_table_that_its_keys_fit() -> None:
+    assert len(table_for(Rules().geometry, 64)) == 64
+    largest = Rules(9, 6).geometry
+    assert len(table_for(largest, 64)) == fewest_words(largest.columns * largest.height) > 64
+    assert len(table_for(largest, 1 << 20)) == 1 << 20
 
 
 def test_all_entries_are_copied_into_a_larger_table() -> None:

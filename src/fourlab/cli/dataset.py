@@ -6,10 +6,12 @@ from typing import Annotated
 
 import typer
 
+from fourlab.agent import MAX_BOUND
 from fourlab.cli.generated import with_settings
-from fourlab.cli.options import BoardOption, SeedOption, print_facts
+from fourlab.cli.options import BoardOption, MemoryOption, SeedOption, print_facts
 from fourlab.cli.running import Running, Workers
 from fourlab.errors import UserError
+from fourlab.game.geometry import MAX_BITS
 from fourlab.game.rules import CLASSIC, Rules
 
 app = typer.Typer(help="Generate positions with exact results.", rich_markup_mode=None)
@@ -94,6 +96,39 @@ def solved(
     rules = CLASSIC if board is None else Rules.parse(board)
     bounds = (8, rules.columns * rules.rows - 6) if plies is None else _range(plies)
     _, results = running.desk(workers).work(SolvedJob(output, rules, positions, bounds, seed))
+    _print_facts(output, results, running.json)
+
+
+@app.command()
+@with_settings
+def boards(
+    output: OutputOption,
+    workers: Workers,
+    running: Running,
+    in_a_row: Annotated[
+        int, typer.Option(min=3, max=MAX_BITS, help="Discs in a row that win.")
+    ] = 4,
+    nodes: Annotated[
+        int, typer.Option(min=1, max=MAX_BOUND, help="Maximum number of nodes per board.")
+    ] = 3_000_000_000,
+    memory_mb: MemoryOption = 64,
+) -> None:
+    """Solve the empty boards of all sizes.
+
+    FILE is a table of comma-separated values: size, result for the first player, discs of a game
+    with best play, score, nodes and seconds of processor time. Boards are solved by the number of
+    their cells, from 2x2. After a board that takes too many nodes, whose result is left empty, none
+    is tried that is at least as wide and at least as high. 3,000,000,000 nodes take five to ten
+    minutes.
+
+    The same command again, or `fourlab resume`, resumes stopped work. With more nodes, it keeps the
+    boards that are solved.
+
+    Example: fourlab dataset boards --nodes 100M --output boards.csv
+    """
+    from fourlab.datasets.job import BoardsJob
+
+    _, results = running.desk(workers).work(BoardsJob(output, in_a_row, nodes, memory_mb))
     _print_facts(output, results, running.json)
 
 

@@ -9,7 +9,7 @@ def line_starts(discs: int, step: int, in_a_row: int) -> int:
     """Return the first cells of lines in one direction: `has_line` without its branches."""
     # Example: three in a row from bit 0 upwards (step 1) are 0b111. Pairs are 0b011, and the last
     # shift by one cell leaves 0b001, the lowest cell.
-    run, length = discs & (discs >> step), 2
+    run, length = discs & (discs >> min(step, 63)), 2
     while 2 * length < in_a_row:
         run &= run >> min(length * step, 63)
         length *= 2

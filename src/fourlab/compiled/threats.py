@@ -10,7 +10,8 @@ from fourlab.game.geometry import Geometry
 def winning_cells(discs: int, mask: int, g: Geometry) -> int:
     """Return the empty cells, playable now or not, that would complete a line of the discs."""
     # 21 shifts instead of 48: the solver calls this for every child of every node.
-    if g.in_a_row != 4:
+    # Boards of fewer than four columns can be so high that three steps are more than 63 bits.
+    if g.in_a_row != 4 or g.columns < 4:
         return completing_cells(discs, g) & (g.cells ^ mask)
     up = discs << 1  # of a vertical line, only the top cell can be missing
     cells = up & (up << 1) & (up << 2)

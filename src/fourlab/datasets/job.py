@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from fourlab.datasets import labels
+from fourlab.datasets.boards import Solving, as_csv, solve_boards
 from fourlab.datasets.teacher import random_positions, solve_positions, solve_uci8
 from fourlab.errors import UserError
 from fourlab.files import check_target, digest, write_atomically
@@ -15,6 +16,7 @@ from fourlab.game.rules import Rules
 from fourlab.jobs.job import Progress, Session
 from fourlab.jobs.run import Run
 from fourlab.solver.many import OnProgress, earlier_journal
+from fourlab.solver.solver import Solver
 
 MAX_POSITIONS = 20_000_000
 """More could not be loaded."""
@@ -158,11 +160,66 @@ class SolvedJob(DatasetJob):
         return _finish(run, journal, self.file, about)
 
 
-def read_job(config: Mapping[str, Any]) -> Uci8Job | SolvedJob:
+@dataclass(frozen=True)
+class BoardsJob(DatasetJob):
+    """Solve the empty boards of all sizes. More nodes extend a run."""
+
+    extent: ClassVar[frozenset[str]] = frozenset({"file", "nodes"})
+
+    in_a_row: int
+    nodes: int
+    """The most nodes for a board."""
+    memory_mb: float
+    """The maximum size of the transposition table."""
+
+    @property
+    def name(self) -> str:
+        """The name of the data set."""
+        return f"dataset-boards-{self.in_a_row}"
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """All settings; the file is not part of a run's identity."""
+        return {
+            "kind": "dataset",
+            "set": "boards",
+            "in_a_row": self.in_a_row,
+            "nodes": self.nodes,
+            "memory_mb": self.memory_mb,
+            "file": str(self.file.resolve()),
+        }
+
+    def check(self) -> None:
+        """Raise UserError for a file that cannot be written, or settings that no board can have."""
+        check_target(self.file)
+        Rules(in_a_row=self.in_a_row)
+        Solver(self.memory_mb, book=None)
+
+    def extended(self, config: dict[str, Any]) -> Self:
+        """Return this job with at least as many nodes as an existing run."""
+        return replace(self, nodes=max(self.nodes, config["nodes"]))
+
+    def work(self, run: Run, session: Session) -> dict[str, Any] | None:
+        """Solve what is missing, and write the table."""
+        values = solve_boards(run, session, Solving(self.in_a_row, self.nodes, self.memory_mb))
+        if values is None:
+            return None
+        write_atomically(self.file, as_csv(values, self.in_a_row).encode())
+        solved = sum(value.score is not None for value in values)
+        counts = {"solved": solved, "not_solved": len(values) - solved}
+        headline = f"{solved} boards solved, {counts['not_solved']} not, in {self.file.name}"
+        results = {"headline": headline, "file": str(self.file), **counts}
+        run.write("results.json", results)
+        return results
+
+
+def read_job(config: Mapping[str, Any]) -> Uci8Job | SolvedJob | BoardsJob:
     """Return the job of a run's configuration."""
     file = Path(config["file"])
     if config["set"] == "uci8":
         return Uci8Job(file)
+    if config["set"] == "boards":
+        return _read_boards_job(config, file)
     first, last = config["plies"]
     rules = Rules.parse(config["board"])
     positions, seed = config["positions"], config["seed"]
@@ -175,6 +232,15 @@ def read_job(config: Mapping[str, Any]) -> Uci8Job | SolvedJob:
         if type(value) is not int or value < 0:
             raise UserError(f"{name} of a data set cannot be {value!r:.40}")
     return SolvedJob(file, rules, positions, (first, last), seed)
+
+
+def _read_boards_job(config: Mapping[str, Any], file: Path) -> BoardsJob:
+    in_a_row, nodes, memory_mb = (config[name] for name in ("in_a_row", "nodes", "memory_mb"))
+    if type(in_a_row) is not int or type(nodes) is not int or nodes < 1:
+        raise UserError(f"boards cannot be solved with {in_a_row!r:.40} and {nodes!r:.40}")
+    if type(memory_mb) not in (int, float):
+        raise UserError(f"memory_mb cannot be {memory_mb!r:.40}")
+    return BoardsJob(file, in_a_row, nodes, memory_mb)
 
 
 # `check` and `work` need the same positions.

@@ -35,11 +35,11 @@ def has_line(discs: int, height: int, in_a_row: int) -> bool:
     # Example: four in the bottom row are bits 0, 7, 14 and 21, and the step to the right is 7.
     # Pairs start at 0, 7 and 14. A pair that starts 14 bits after another makes four, and only bit
     # 0 has one.
-    for step in (1, height, height - 1, height + 1):  # up, right, down-right, up-right
+    # Compiled code must not shift by 64 or more, which a line longer than a narrow board, or the
+    # diagonal of a column of 62 cells, would require.
+    for step in (1, height, height - 1, min(height + 1, 63)):  # up, right, down-right, up-right
         run, length = discs & (discs >> step), 2
         while 2 * length < in_a_row:
-            # Compiled code must not shift by 64 or more, which a line longer than a narrow board
-            # would require.
             run &= run >> min(length * step, 63)
             length *= 2
         # The last shift may be shorter than the run: five in a row are two runs of four, one cell
@@ -96,7 +96,7 @@ def from_key(key: int, g: Geometry) -> tuple[int, int]:
     for column in range(g.columns):
         bits = (key >> column * g.height) & ((1 << g.height) - 1)
         top = 1  # the marker bit, just above the topmost disc
-        while 2 * top <= bits:
+        while top <= bits >> 1:  # 2 * top could need 64 bits
             top *= 2
         own |= (bits - top) << column * g.height
         mask |= (top - 1) << column * g.height

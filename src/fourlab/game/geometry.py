@@ -2,9 +2,10 @@
 
 from typing import NamedTuple
 
-# Boards of 7x7 (56 bits) and 10x5 (60 bits) fit, 8x7 (64 bits) does not.
-MAX_BITS = 62
-"""Boards are signed 64-bit integers; two bits are left free so that sums and keys stay positive."""
+# Boards of 7x7 (56 bits) and 9x6 (63 bits) fit, 8x7 (64 bits) does not.
+MAX_BITS = 63
+"""Boards are signed 64-bit integers, and all of them are positive: with 63 bits, the sign bit is
+free. A key needs the guard bits too, but no more, since sums never carry out of a guard bit."""
 
 _EVERY_OTHER = 0x1555555555555555
 """Bits 0, 2, 4, …, 60."""

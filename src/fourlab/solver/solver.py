@@ -58,7 +58,7 @@ MAX_MEGABYTES = 1 << 20
 NO_BOUND = 1 << 60
 """More nodes than any search takes."""
 NEVER_STOP = np.zeros(1, np.uint8)
-# No score is beyond 31: boards have at most 62 bits, and a score is at most half of the cells.
+# No score is beyond 31: boards have at most 62 cells, and a score is at most half of them.
 EXACT_SCORE, WINNER_ONLY = (-40, 40), (-1, 1)
 """Score windows: scores inside are determined exactly, of others only on which side they lie."""
 OnSolved = Callable[[int], None]

@@ -25,6 +25,7 @@ import numpy as np
 
 from fourlab.compiled._jit import inlined_kernel, kernel
 from fourlab.compiled.bits import bit_length
+from fourlab.game.geometry import Geometry
 
 BUCKET = 4
 """Words per bucket: 32 bytes, half a cache line."""
@@ -64,6 +65,11 @@ def fewest_words(bits: int) -> int:
     The bits that do not select the bucket must fit into the tag.
     """
     return BUCKET << max(0, bits - MAX_TAG_BITS)
+
+
+def table_for(g: Geometry, words: int) -> np.ndarray:
+    """Return an empty table for a board, of `words` words or as many as its keys need."""
+    return new_table(max(words, fewest_words(g.columns * g.height)))
 
 
 @inlined_kernel

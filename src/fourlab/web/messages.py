@@ -22,7 +22,7 @@ Simulations = Annotated[int, Field(ge=1, le=10**9)]
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
 
 # Lengths of texts are limited so that no parser ever sees a long one: 1,000 characters hold any
-# board of at most 62 bits in any notation, 300 characters any game on it.
+# board of at most 63 bits in any notation, 300 characters any game on it.
 
 
 class RequestBody(BaseModel):

@@ -180,11 +180,11 @@ def test_a_search_can_adopt_a_subtree() -> None:
 
 
 def test_other_boards_and_tiny_games() -> None:
-    for board in ("4x3x3", "12x4x5", "4x4x3"):
+    for board in ("4x3x3", "9x6x5", "4x4x3"):
         rules = Rules.parse(board)
         roots = searched([Position(board=rules)], PUCT, 4000, noise(1, rules.columns)).roots()
         assert 0 < roots.visits.sum() <= 4000
-        if board != "12x4x5":  # small enough to be proven
+        if board != "9x6x5":  # small enough to be proven
             exact = Solver(1).solve(Position(board=rules), weak=True).result
             assert RESULTS[int(roots.proven[0])] == exact
 

@@ -12,7 +12,7 @@ from fourlab.compiled.board import has_line, key, landing, landings, mirror
 from fourlab.compiled.threats import non_losing, winning_cells
 from fourlab.game.geometry import Geometry
 from fourlab.solver.kernel import solve
-from fourlab.solver.table import new_table
+from fourlab.solver.table import table_for
 
 HASH_MULTIPLIER = 0x1E3779B97F4A7C15
 """2^64 divided by the golden ratio, rounded to odd; the top bit is cleared to fit int64."""
@@ -30,11 +30,11 @@ class Cache(NamedTuple):
 
 
 def new_cache(slots: int, g: Geometry, words: int = 64) -> Cache:
-    """Return an empty cache; `slots` and the `words` of the solver must be powers of two."""
+    """Return an empty cache; `slots` and the least `words` of the solver are powers of two."""
     return Cache(
         np.zeros(slots, np.int64),
         np.zeros((slots, g.columns + 1), np.float32),
-        new_table(words),
+        table_for(g, words),
         np.zeros(1, np.uint8),
         np.zeros(1, np.int64),
     )

@@ -14,7 +14,7 @@ from fourlab.compiled.random import seed_state
 from fourlab.evaluator import Evaluator
 from fourlab.game.rules import Rules
 from fourlab.solver.endgame import play_out
-from fourlab.solver.table import new_table
+from fourlab.solver.table import table_for
 from fourlab.training.games import draw
 
 SOLVER_WORDS = 1 << 20
@@ -110,7 +110,7 @@ class _SelfPlay:
         self.begun = 0
         self.results, self.plies = np.zeros((2, games), np.int64)
         self.parts: list[tuple[np.ndarray, ...]] = []
-        self.table = new_table(SOLVER_WORDS)
+        self.table = table_for(self.rules.geometry, SOLVER_WORDS)
         cells = self.rules.columns * self.rules.rows
         # Buffers for `play_out`, used again for every game.
         self.end_own, self.end_mask = np.zeros((2, cells), np.int64)

@@ -25,7 +25,7 @@ from fourlab.jobs.executors.threads import Threads
 from fourlab.jobs.run import Run
 from fourlab.nets.patterns import UNIT, PatternNetwork, Shape, random_walks
 from fourlab.reporting.curves import Curve
-from fourlab.solver.table import new_table
+from fourlab.solver.table import table_for
 from fourlab.training.games import Chooser
 from fourlab.training.loop import CHECKPOINT_SECONDS
 from fourlab.training.state import State
@@ -85,7 +85,7 @@ class SelfPlayWork:
         g = self.rules.geometry
         states = self.states[number * CHUNK : (number + 1) * CHUNK]
         games = kernel.new_games(len(states), g)
-        table = new_table(SOLVER_WORDS if self.exploration.exact else 64)
+        table = table_for(g, SOLVER_WORDS if self.exploration.exact else 64)
         kernel.play_games(0, len(states), states, games, self.exploration, self.patterns, table, g)
         return games
 

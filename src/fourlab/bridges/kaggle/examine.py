@@ -16,9 +16,9 @@ from typing import Any
 from fourlab.bridges.kaggle.submission import Submission, ask, ask_about, cells_of, load
 from fourlab.game.position import Position
 
-BOARDS = ("7x6x4", "5x4x3", "4x5x4", "8x6x5")
+BOARDS = ("7x6x4", "5x4x3", "4x5x4", "9x6x5")
 BIG = (9, 8, 4)
-"""A board that does not fit into 62 bits: columns, rows, in a row."""
+"""A board that does not fit into 63 bits: columns, rows, in a row."""
 QUICK_SECONDS = 0.1
 """Time limit per move in whole games; only the positions in TIMED get Kaggle's full limit."""
 TIMED = ("", "4", "444333", "43672651")
@@ -101,7 +101,7 @@ def _play(agent: Submission, board: str, seat: int, rng: random.Random) -> int:
 
 
 def _play_on_big_board(agent: Submission, mark: int) -> int:
-    """Ask for the first move of a side on a board beyond 62 bits; return 1, for one move."""
+    """Ask for the first move of a side on a board beyond 63 bits; return 1, for one move."""
     columns, rows, in_a_row = BIG
     cells = [0] * (columns * rows)
     if mark == 2:

@@ -43,7 +43,7 @@ ENOUGH_SIMULATIONS = 100
 """With fewer simulations, a tree search does not promise to see every win and every block."""
 BOARD = str(Rules(USUAL["columns"], USUAL["rows"], USUAL["inarow"]))
 """The board of Kaggle's competition."""
-# 62 plies is more than any board of 62 bits has left: only the time limit ends this search.
+# No board has more than 62 cells: only the time limit ends this search.
 SEARCH = Part("fourlab.agents.minimax.agent", "Minimax", {"depth": 62})
 """Alpha-beta with iterative deepening, for positions on which the exported agent has no answer."""
 
@@ -329,4 +329,4 @@ def _notes(name: str, agent: Any) -> Iterator[str]:
         )
     if name == "perfect":
         yield "where the solver proves nothing within the time limit, alpha-beta plays"
-    yield "without NumPy, or on boards beyond 62 bits, it wins, blocks or plays near the centre"
+    yield "without NumPy, or on boards beyond 63 bits, it wins, blocks or plays near the centre"

@@ -242,7 +242,7 @@ def agent(observation: Any, configuration: Any) -> int:
     for player in reversed(list(PLAYERS)):
         try:
             position = player.position(question)
-        except player.refusal:  # a board of more than 62 bits, say
+        except player.refusal:  # a board of more than 63 bits, say
             break
         try:
             return player.column(position, deadline - time.perf_counter())

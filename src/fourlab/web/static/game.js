@@ -1,7 +1,7 @@
 // The rules in JavaScript, so that a click drops a disc at once. A Game never changes; playing a
 // column makes a new one.
 
-const MAX_BITS = 62; // as on the server: (rows + 1) * columns may be at most this
+const MAX_BITS = 63; // as on the server: (rows + 1) * columns may be at most this
 const NUMBERS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];
 
 export const SIDES = ['red', 'yellow'];
