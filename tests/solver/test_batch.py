@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fourlab import Limit, Position, Rules, Stop, UserError
-from fourlab.solver import Solver, solver
+from fourlab.solver import Solver, search, solver
 from fourlab.solver.solution import CLOSED
 from tests.solver.brute_force import random_positions, score
 from tests.solver.sets import golden
@@ -104,7 +104,7 @@ def test_limits_hold_for_a_batch(threads: int) -> None:
 
 def test_progress_is_reported_up_to_the_last_position(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(solver, "MAX_ROWS", 7)
-    monkeypatch.setattr(solver, "SLICE", 50)
+    monkeypatch.setattr(search, "SLICE", 50)
     positions = [Position(moves) for moves, _ in golden()[150:200]]
     counts: list[int] = []
     solutions = Solver(book=None).solve_many(positions, on_solved=counts.append)

@@ -17,8 +17,9 @@ from fourlab.jobs.executors import Lost
 from fourlab.jobs.job import Progress, Session
 from fourlab.jobs.run import Run
 from fourlab.parsing import read_json
+from fourlab.solver.rows import load_kernels
 from fourlab.solver.solution import plies_to_end
-from fourlab.solver.solver import Solver, load_kernels
+from fourlab.solver.solver import Solver
 
 # Boards of one row or one column are left out: nobody plays on them.
 SIZES = sorted(

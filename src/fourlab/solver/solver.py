@@ -6,21 +6,17 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
-from functools import cache
 from itertools import islice
-from typing import NamedTuple
 
 import numpy as np
 
 from fourlab.agent import UNLIMITED, Limit
 from fourlab.errors import UserError
-from fourlab.game.geometry import Geometry
 from fourlab.game.position import Position, PositionLike, as_position
 from fourlab.game.rules import CLASSIC, Rules
 from fourlab.solver import batch
 from fourlab.solver.batch import (
     FULL_COLUMN,
-    IN_BOOK,
     KIND,
     LOWER,
     MASK,
@@ -32,7 +28,17 @@ from fourlab.solver.batch import (
 )
 from fourlab.solver.book import Book, shipped_book
 from fourlab.solver.kernel import NOT_SHARED
-from fourlab.solver.keys import check_keys
+from fourlab.solver.rows import (
+    check_unfinished,
+    checked,
+    columns_from_centre,
+    is_always_drawn,
+    keys_of,
+    load_kernels,
+    rows_of,
+    solutions_of,
+)
+from fourlab.solver.search import NO_BOUND, Search
 from fourlab.solver.solution import CLOSED, Bounds, Solution
 from fourlab.solver.table import BUCKET, copy_entries, fewest_words, new_table
 
@@ -41,11 +47,6 @@ FIRST_WORDS = 1 << 15
 GROWTH = 8
 """A table starts small (256 KiB), so that the searches of easy positions stay in the processor's
 cache. It grows by this factor once as many nodes have been searched as it has words."""
-SLICE, TIMED_SLICE = 1 << 21, 1 << 15
-"""The search runs in slices of this many nodes, without and with a time limit. Between two slices
-the solver checks the clock and Python handles Ctrl-C. A slice that does not move the bounds is
-followed by one twice as long: otherwise a table that is too small might lose the work of every
-slice."""
 ALONE = 1 << 15
 """Nodes that a solver with several threads spends on a position before it starts the others."""
 BUSY_WORDS = 1 << 12
@@ -55,9 +56,6 @@ MAX_ROWS = 1 << 12
 COPIED_WORDS = 1 << 18
 """Words between two looks at the clock while the table grows, a few milliseconds."""
 MAX_MEGABYTES = 1 << 20
-NO_BOUND = 1 << 60
-"""More nodes than any search takes."""
-NEVER_STOP = np.zeros(1, np.uint8)
 # No score is beyond 31: boards have at most 62 cells, and a score is at most half of them.
 EXACT_SCORE, WINNER_ONLY = (-40, 40), (-1, 1)
 """Score windows: scores inside are determined exactly, of others only on which side they lie."""
@@ -135,9 +133,9 @@ class Solver:
         position = as_position(position)
         rules = position.rules
         rest = self._rest_of(limit)
-        order = _order(rules)
+        order = columns_from_centre(rules)
         rows = np.empty((rules.columns, WIDTH), np.int64)
-        batch.list_moves(_rows_of(_keys([position]), rules), order, rules.geometry, rows)
+        batch.list_moves(rows_of(keys_of([position]), rules), order, rules.geometry, rows)
         self._look_up(rows, rules)
         is_legal = rows[:, KIND] != FULL_COLUMN
         columns = order[is_legal].tolist()
@@ -151,7 +149,7 @@ class Solver:
             if share is not None:
                 with self._lock:
                     self._search(row, rules, share, WINNER_ONLY if weak else EXACT_SCORE)
-            (after,) = _solutions(row, rules, time.perf_counter() - started)
+            (after,) = solutions_of(row, rules, time.perf_counter() - started)
             solutions[column] = after.for_the_other()
         return dict(sorted(solutions.items()))
 
@@ -176,11 +174,11 @@ class Solver:
                 raise UserError(
                     f"positions solved together have one board, not {rules} and {position.rules}"
                 )
-            _check_unfinished(position)
+            check_unfinished(position)
         started = time.perf_counter()
-        rows = _rows_of(_keys(some), rules)
+        rows = rows_of(keys_of(some), rules)
         self._search_many(rows, rules, limit, weak, on_solved)
-        return _solutions(rows, rules, (time.perf_counter() - started) / len(rows))
+        return solutions_of(rows, rules, (time.perf_counter() - started) / len(rows))
 
     def bounds(
         self,
@@ -191,7 +189,7 @@ class Solver:
         on_solved: OnSolved = lambda count: None,
     ) -> Bounds:
         """Solve the positions with these keys (`Position.key`), as `solve_many` does."""
-        rows = _rows_of(_checked(keys, rules), rules)
+        rows = rows_of(checked(keys, rules), rules)
         self._search_many(rows, rules, limit, weak, on_solved)
         return Bounds(rows[:, LOWER], rows[:, UPPER], rows[:, NODES])
 
@@ -209,9 +207,9 @@ class Solver:
         ones; bounds are from the point of view of the side to move. `limit.nodes` applies to each
         column, and `on_solved` is called with a number of columns.
         """
-        order = _order(rules)
+        order = columns_from_centre(rules)
         rows = np.empty((len(keys) * rules.columns, WIDTH), np.int64)
-        batch.list_moves(_rows_of(_checked(keys, rules), rules), order, rules.geometry, rows)
+        batch.list_moves(rows_of(checked(keys, rules), rules), order, rules.geometry, rows)
         self._search_many(rows, rules, limit, weak, on_solved)
         # From the order of the search to that of the board.
         rows = rows.reshape(len(keys), rules.columns, WIDTH)[:, np.argsort(order)]
@@ -311,13 +309,13 @@ class Solver:
         """
         load_kernels()
         started = time.perf_counter()
-        _check_unfinished(position)
+        check_unfinished(position)
         rules = position.rules
         mask = position.mask
         left = rules.columns * rules.rows - mask.bit_count()
         if self.book is not None and (score := self.book.score(position)) is not None:
             return Solution(score, score, left, 0, time.perf_counter() - started, book=True)
-        if _is_always_drawn(rules):
+        if is_always_drawn(rules):
             return Solution(0, 0, left, 0, time.perf_counter() - started)
         with self._lock:
             numbers = self._numbers
@@ -345,7 +343,7 @@ class Solver:
         book = self.book
         if book is not None and book.rules == rules:
             batch.look_up(rows, book.plies, book.keys, book.scores, rules.geometry)
-        if _is_always_drawn(rules):
+        if is_always_drawn(rules):
             rows[:, LOWER : UPPER + 1] = 0
 
     def _search(
@@ -360,7 +358,7 @@ class Solver:
         if rules is not self._rules and rules != self._rules:
             self._prepare(rules)
         self.progress = None
-        search = _Search.begin(rules, limit, window)
+        search = Search.begin(rules, limit, window)
         # One thread searches easy positions, and all of them those that turn out to be hard.
         size = search.size if self.threads == 1 else min(search.size, ALONE)
         row = 0
@@ -380,7 +378,7 @@ class Solver:
             if row < len(rows) and search.is_over():
                 break
 
-    def _search_row(self, row: np.ndarray, search: "_Search") -> None:
+    def _search_row(self, row: np.ndarray, search: Search) -> None:
         """Narrow the bounds of a single hard position, slice by slice."""
         started = time.perf_counter()
         size = search.size
@@ -419,7 +417,7 @@ class Solver:
         self._table = new_table(self._first_words)
         self._filled = 0
 
-    def _make_room(self, search: "_Search") -> int:
+    def _make_room(self, search: Search) -> int:
         """Grow the table if it is full; return the number of nodes until it is full again.
 
         If the search is over before that, the table stays as it is, which costs only speed.
@@ -442,7 +440,7 @@ class Solver:
     def _run(
         self,
         rows: np.ndarray,
-        search: "_Search",
+        search: Search,
         slice_nodes: int,
         first: int = 0,
         room: int = NO_BOUND,
@@ -454,7 +452,7 @@ class Solver:
             rows, first, search.window, search.g, self._table, busy, slice_nodes, most, room, stop
         )
 
-    def _run_together(self, row: np.ndarray, search: "_Search", max_nodes: int) -> None:
+    def _run_together(self, row: np.ndarray, search: Search, max_nodes: int) -> None:
         """Search one slice with all threads."""
         # Threads share the table and turn last to positions that another one is searching, so that
         # each finds the answers of the others: a simple form of ABDADA (Weill, 1996), after
@@ -488,83 +486,6 @@ class Solver:
         row[0, NODES] += rows[:, NODES].sum()
 
 
-class _Search(NamedTuple):
-    """The question and the limits of a search."""
-
-    g: Geometry
-    window: tuple[int, int]
-    size: int
-    """The number of nodes of the first slice."""
-    max_nodes: int
-    """Most nodes per position."""
-    end: float
-    """When the time is over, a value of `time.perf_counter`."""
-    stop: np.ndarray
-    """uint8[1]: 1 if another thread ends the search."""
-
-    @classmethod
-    def begin(cls, rules: Rules, limit: Limit, window: tuple[int, int]) -> "_Search":
-        """Start the clock."""
-        size = SLICE
-        end = math.inf
-        if limit.seconds is not None:
-            # The cost of a node grows with the length of a line, roughly as its cube.
-            size = max(TIMED_SLICE * 4**3 // rules.in_a_row**3, 16)
-            end = time.perf_counter() + limit.seconds
-        max_nodes = NO_BOUND if limit.nodes is None else limit.nodes
-        stop = NEVER_STOP if limit.stop is None else np.frombuffer(limit.stop.flag, np.uint8)
-        return cls(rules.geometry, window, size, max_nodes, end, stop)
-
-    def is_over(self) -> bool:
-        """Return whether the time is over or the stop flag is set."""
-        is_late = self.end < math.inf and time.perf_counter() >= self.end
-        return is_late or bool(self.stop[0])
-
-
-def _check_unfinished(position: Position) -> None:
-    """Raise UserError if the game is over."""
-    if (outcome := position.outcome()) is not None:
-        raise UserError(f"the game is over ({outcome}), there is nothing to solve: {position!r}")
-
-
-def _is_always_drawn(rules: Rules) -> bool:
-    """Return whether no line fits on the board."""
-    return rules.in_a_row > max(rules.columns, rules.rows)
-
-
-def _keys(positions: list[Position]) -> np.ndarray:
-    """Return the keys of positions."""
-    return np.array([position.key for position in positions], np.int64)
-
-
-def _checked(keys: np.ndarray, rules: Rules) -> np.ndarray:
-    """Return the keys; raise UserError if there is one that no position has."""
-    try:
-        check_keys(keys, rules.geometry)
-    except ValueError as error:
-        raise UserError(f"these are not keys of positions on {rules}: {error}") from None
-    return np.ascontiguousarray(keys, np.int64)
-
-
-def _rows_of(keys: np.ndarray, rules: Rules) -> np.ndarray:
-    """Return a batch of the positions with these keys, which must be possible."""
-    load_kernels()
-    rows = np.empty((len(keys), WIDTH), np.int64)
-    finished = batch.read_keys(keys, rows, rules.geometry)
-    if finished >= 0:
-        _check_unfinished(Position.from_key(keys[finished], rules))
-    return rows
-
-
-def _solutions(rows: np.ndarray, rules: Rules, seconds: float) -> list[Solution]:
-    """Return the solutions of a batch, which took `seconds` per position."""
-    cells = rules.columns * rules.rows
-    return [
-        Solution(lower, upper, cells - mask.bit_count(), nodes, seconds, kind == IN_BOOK)
-        for _, mask, lower, upper, nodes, kind in rows.tolist()
-    ]
-
-
 def centre_first(position: Position) -> list[int]:
     """Return the legal columns from the centre outwards, left before right."""
     # Sorting is stable, so of two columns at the same distance the left one stays first.
@@ -573,13 +494,3 @@ def centre_first(position: Position) -> list[int]:
 
 def _cells(position: Position) -> int:
     return position.rules.columns * position.rules.rows
-
-
-@cache
-def _order(rules: Rules) -> np.ndarray:
-    """Return the columns from the centre outwards, left before right."""
-    return np.array(sorted(range(rules.columns), key=rules.from_centre))
-
-
-load_kernels = cache(batch.warm_up)
-"""Compile or load the kernels, once, so that this does not count against a time limit."""

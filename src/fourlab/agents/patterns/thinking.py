@@ -24,8 +24,8 @@ from fourlab.game.position import Position
 from fourlab.game.rules import Rules
 from fourlab.nets.patterns import load, load_for
 from fourlab.solver import Solver
+from fourlab.solver.rows import load_kernels as load_solver
 from fourlab.solver.solution import plies_to_end
-from fourlab.solver.solver import load_kernels as load_solver
 
 SOLVER_NODES, PLAIN_SOLVER_NODES = 4, 1
 """Nodes of the solver that take as long as one node of the search: compiled and in plain Python."""
