@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fourlab import Limit, Position, UserError, make
+from fourlab import Limit, Position, Stop, UserError, make
 from fourlab.arena.accuracy import random_positions
 from fourlab.solver import Solver
 
@@ -102,6 +102,25 @@ def test_within_a_limit_it_claims_only_what_it_has_proven() -> None:
     assert enough.column == 4
     assert enough.proven is not None
     assert enough.proven.plies == 25
+
+
+def test_within_a_limit_it_proves_the_result_first() -> None:
+    """The score of this position takes more than a million nodes, its winner 110,000."""
+    position = Position("146434446")
+    decision = make("perfect:book=0").decide(position, Limit(nodes=400_000))
+    assert decision.column in (0, 1, 2, 6)
+    assert decision.proven is not None
+    assert decision.proven.result == 1
+    assert decision.analysis.nodes <= 400_000
+
+
+def test_a_limit_that_is_used_up_leaves_a_legal_column() -> None:
+    stop = Stop()
+    stop.set()
+    for limit in (Limit(nodes=1), Limit(seconds=1e-9), Limit(stop=stop)):
+        decision = make("perfect:book=0").decide(Position("75777317"), limit)
+        assert decision.column in Position("75777317").legal_columns()
+        assert decision.proven is None
 
 
 def test_a_limited_answer_does_not_depend_on_earlier_ones() -> None:

@@ -55,6 +55,7 @@ JOBS = {
     "reproduce": "study vannucci-abril exact figure-2 --scale smoke --workers 2",
     "chess": "chess match random random --games 12 --workers 2",
     "book": "book build --plies 6 --board 5x4x4 --file FOLDER/book.npz --workers 2",
+    "replies": "book replies --plies 9 --board 5x4x4 --file FOLDER/replies.npz --workers 2",
     "dataset": (
         "dataset solved --positions 200 --board 6x5 --plies 11-24 -o FOLDER/set.npz --workers 2"
     ),

@@ -2,12 +2,14 @@
 
 import threading
 
+import numpy as np
 import pytest
 
 from fourlab import Limit, Position, Stop, UserError
-from fourlab.solver import Solution, Solver
+from fourlab.solver import Solution, Solver, centre_first
 from fourlab.solver.solution import plies_to_end
 from fourlab.solver.solver import FIRST_WORDS
+from tests.solver import brute_force
 from tests.solver.sets import FIRST_MOVES, golden, public
 from tests.strategies import FULL
 
@@ -208,6 +210,37 @@ def test_the_line_keeps_to_a_limit(solver: Solver) -> None:
     line = solver.line(Position("44"), Limit(nodes=10_000))
     assert solver._spent - before <= 10_000
     assert line == ()
+
+
+@pytest.mark.parametrize("board", ["4x4x3", "4x4x4", "5x3x3"])
+def test_weak_best_columns_keep_the_result(board: str) -> None:
+    solver = Solver(book=None)
+    for position in brute_force.random_positions(board, 5, 30):
+        results = {}
+        for column in position.legal_columns():
+            after = position.play(column)
+            outcome = after.outcome()
+            if outcome is None:
+                results[column] = -np.sign(brute_force.score(after))
+            else:
+                results[column] = 0 if outcome.winner is None else 1
+        keeping = [column for column, result in results.items() if result == max(results.values())]
+        side = position.to_move
+        wins = [column for column in keeping if position.makes_line(column, side)]
+        safe = [
+            column
+            for column in keeping
+            if position.play(column).outcome() is not None
+            or not any(
+                position.play(column).makes_line(reply, 1 - side)
+                for reply in position.play(column).legal_columns()
+            )
+        ]
+        keeping = wins or safe or keeping
+        solution, columns = solver.best_columns(position, weak=True)
+        assert (solution.result, columns) == (max(results.values()), keeping), position
+        (first,) = solver.best_columns(position, first=True, weak=True)[1]
+        assert first == min(keeping, key=centre_first(position).index)
 
 
 def test_best_columns_keep_to_a_limit(solver: Solver) -> None:

@@ -1,7 +1,7 @@
 """The solver as an agent: perfect play, optionally with mistakes at a given rate."""
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -60,7 +60,8 @@ class Perfect:
     ) -> Decision:
         """Solve the position and play a column that keeps its value.
 
-        If the limit ends the search before a proof, play the column with the best bounds.
+        Within a limit, first prove who wins and a column that keeps this result, then how soon. If
+        the limit ends the search before either, play the column with the best bounds.
         """
         position = unfinished(position)
         rng = generator(rng)
@@ -85,11 +86,37 @@ class Perfect:
                 return self._decision(
                     position, columns[column], [column], columns, rng, started, proven=False
                 )
+        # With "centre" the first column that achieves the score is enough.
+        first = self.ties == "centre"
         if not limited:
-            # With "centre" the first column that achieves the score is enough.
-            best, choices = self._solver.best_columns(position, first=self.ties == "centre")
+            best, choices = self._solver.best_columns(position, first)
             return self._decision(position, best, choices, {choices[0]: best}, rng, started)
-        columns = self._solver.columns(position, limit)
+        return self._within(position, limit, first, rng, started)
+
+    def _within(
+        self,
+        position: Position,
+        limit: Limit,
+        first: bool,
+        rng: np.random.Generator,
+        started: float,
+    ) -> Decision:
+        """Decide within a limit: prove the result first, which takes less than the score."""
+        solver = self._solver
+        rest = solver.rest_of(limit)
+        # The other half is for the columns, whose bounds count if this proves nothing.
+        if (half := rest(2)) is not None:
+            best, choices = solver.best_columns(position, first, half, weak=True)
+            if choices:
+                nodes = best.nodes
+                if (left := rest(1)) is not None:
+                    exact, exact_choices = solver.best_columns(position, first, left)
+                    nodes += exact.nodes
+                    if exact_choices:
+                        best, choices = exact, exact_choices
+                solved = {choices[0]: replace(best, nodes=nodes)}
+                return self._decision(position, best, choices, solved, rng, started)
+        columns = solver.columns(position, rest(1))
         highest = max(promise(solution) for solution in columns.values())
         choices = [column for column, solution in columns.items() if promise(solution) == highest]
         return self._decision(position, _best(columns), choices, columns, rng, started)

@@ -63,7 +63,14 @@ AGENTS = {
         "fourlab.bridges.kaggle.player:Kaggle",
         repeatable=False,
         # Other values of `agent` are names in Kaggle's package.
-        programs=("file=*", "agent=*.py", "agent=*/*", r"agent=*\*"),
+        programs=(
+            "file=*",
+            "agent=*.py",
+            "agent=*.tar.gz",
+            "agent=*.tgz",
+            "agent=*/*",
+            r"agent=*\*",
+        ),
     ),
     "mcts": Entry("fourlab.agents.mcts.agent:MCTS", public=True, xray=True),
     "minimax": Entry("fourlab.agents.minimax.agent:Minimax", public=True),

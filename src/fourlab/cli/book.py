@@ -13,6 +13,7 @@ from fourlab.game.rules import CLASSIC, Rules
 
 if TYPE_CHECKING:
     from fourlab.solver import Book
+    from fourlab.solver.build import BookJob
 
 app = typer.Typer(
     help=(
@@ -52,11 +53,33 @@ def build(
     from fourlab.solver.build import BookJob
 
     rules = CLASSIC if board is None else Rules.parse(board)
-    run, results = running.desk(workers).work(BookJob(rules, plies, file))
-    if running.json:
-        print_results(run, results, json=True)
-    else:
-        print(f"{file}: {results['headline']}")
+    _build(BookJob(rules, plies, file), running, workers)
+
+
+@app.command()
+@with_settings
+def replies(
+    plies: Annotated[
+        int, typer.Option(min=1, help="Reply to every position with at most this many discs.")
+    ],
+    workers: Workers,
+    running: Running,
+    file: Annotated[Path, typer.Option("--file", metavar="FILE", help="Output file.")] = Path(
+        "replies.npz"
+    ),
+    board: BoardOption = None,
+) -> None:
+    """Build the book of replies of `fourlab export kaggle perfect`.
+
+    It has a perfect reply to every position that its own replies lead to, for both sides, whatever
+    the opponent plays. The same command again, or `fourlab resume`, resumes a stopped build.
+
+    Example: fourlab book replies --plies 8 --file replies.npz
+    """
+    from fourlab.bridges.kaggle.replies_job import RepliesJob
+
+    rules = CLASSIC if board is None else Rules.parse(board)
+    _build(RepliesJob(rules, plies, file), running, workers)
 
 
 @app.command()
@@ -107,6 +130,15 @@ def check(
     print(f"{len(indices)} positions solved again, {wrong} wrong")
     if wrong:
         raise typer.Exit(1)
+
+
+def _build(job: "BookJob", running: Running, workers: Workers) -> None:
+    """Do the work of a job and print its results."""
+    run, results = running.desk(workers).work(job)
+    if running.json:
+        print_results(run, results, json=True)
+    else:
+        print(f"{job.file}: {results['headline']}")
 
 
 def _load(file: Path | None) -> "Book":

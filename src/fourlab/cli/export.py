@@ -44,8 +44,8 @@ def kaggle(
     be set.
 
     The file is tested before it is written, in a separate process, with Numba and without: legal
-    moves on several boards as both players, wins taken and blocked, the time of the first and of
-    the slowest move. A file that fails is not written.
+    moves on several boards as both players, wins taken and blocked, results kept in positions that
+    are solved, the time of the first and of the slowest move. A file that fails is not written.
 
     Examples:
 
@@ -78,6 +78,10 @@ def _print(exported: "Exported") -> None:
         print(f"    legal moves        {test.moves} of {test.moves}")
         print(f"    wins taken         {test.wins} of {test.tactics}")
         print(f"    wins blocked       {test.blocks} of {test.tactics}")
+        kept = test.known - len(test.mistakes)
+        print(f"    results kept       {kept} of {test.known}")
+        for mistake in test.mistakes:
+            print(f"      not in {mistake}")
         print(f"    first move         {test.first_move:.2f} s, {test.loading:.2f} s for loading")
         if test.numba:
             print(f"    fully compiled     after {test.ready:.1f} s, in the background")

@@ -56,7 +56,8 @@ def line_cells(discs: int, height: int, in_a_row: int) -> int:
         # Not doubled as in `has_line`: lines are located once, in a finished game.
         run = discs
         for _ in range(in_a_row - 1):
-            run &= run >> step
+            # Not `&=`, which would change an array of the caller's.
+            run = run & (run >> step)
         for distance in range(in_a_row):
             cells |= run << distance * step
     return cells

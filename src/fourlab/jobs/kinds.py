@@ -17,6 +17,7 @@ KINDS = {
     "chess": "fourlab.chess.job:read_job",
     "dataset": "fourlab.datasets.job:read_job",
     "match": "fourlab.arena.job:read_job",
+    "replies": "fourlab.bridges.kaggle.replies_job:read_job",
     "reproduce": "fourlab.studies.job:read_job",
     "tournament": "fourlab.arena.job:read_job",
     "train-alphazero": "fourlab.agents.alphazero.settings:TRAINING.read_job",

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -33,6 +33,8 @@ class BookJob:
 
     # A change of these fields continues the same run instead of starting another.
     extent: ClassVar[frozenset[str]] = frozenset({"file"})
+    kind: ClassVar[str] = "book"
+    """The kind of job, and the name of the product in the run folder."""
 
     rules: Rules
     plies: int
@@ -42,13 +44,13 @@ class BookJob:
     @property
     def name(self) -> str:
         """The name of the run: the board and the number of plies."""
-        return f"book-{self.rules}-{self.plies}"
+        return f"{self.kind}-{self.rules}-{self.plies}"
 
     @property
     def config(self) -> dict[str, Any]:
         """The run's configuration; with another `file` it is still the same run."""
         return {
-            "kind": "book",
+            "kind": self.kind,
             "board": str(self.rules),
             "plies": self.plies,
             "file": str(self.file.resolve()),
@@ -59,7 +61,7 @@ class BookJob:
         """The file to write outside the run folder."""
         return self.file
 
-    def with_product(self, file: Path) -> "BookJob":
+    def with_product(self, file: Path) -> Self:
         """Return the same job with another file."""
         return replace(self, file=file)
 
@@ -68,47 +70,63 @@ class BookJob:
         check_target(self.file)
         _levels(self.rules, self.plies)
 
-    def extended(self, config: dict[str, Any]) -> "BookJob":
+    def extended(self, config: dict[str, Any]) -> Self:
         """Return the job itself: a book has nothing to extend."""
         return self
 
     def work(self, run: Run, session: Session) -> dict[str, Any] | None:
         """Solve the remaining positions and write the book; None if the run was stopped."""
-        product = run.folder / "book.npz"
-        if not product.exists():
-            journal = run.folder / "journal"
-            book = build_book(
-                self.rules,
-                self.plies,
-                journal,
-                session.executor(),
-                lambda done, of: session.emit(Progress(done, of, "positions", "solving")),
-                earlier_journal(self.file),
-            )
-            if book is None:
-                return None
-            book.save(product)
-            journal.unlink()
-        book = Book.load(product)
+        product = run.folder / f"{self.kind}.npz"
+        if not product.exists() and not self.make(product, session):
+            return None
+        results = {**self.describe(product), "file": str(self.file)}
         if not self.file.exists() or digest(self.file) != digest(product):
             write_atomically(self.file, product.read_bytes())
+        run.write("results.json", results)
+        return results
+
+    def make(self, product: Path, session: Session) -> bool:
+        """Solve the remaining positions and write the product; False if that was stopped."""
+        journal = product.with_name("journal")
+        book = build_book(
+            self.rules,
+            self.plies,
+            journal,
+            session.executor(),
+            lambda done, of: session.emit(Progress(done, of, "positions", "solving")),
+            earlier_journal(self.file),
+        )
+        if book is None:
+            return False
+        book.save(product)
+        journal.unlink()
+        return True
+
+    def describe(self, product: Path) -> dict[str, Any]:
+        """Return the results: the facts about a product."""
+        book = Book.load(product)
         summary = f"{len(book):,} positions of up to {self.plies} plies on {self.rules}"
-        results = {
+        return {
             "headline": f"{summary}, sha256 {book.checksum}",
-            "file": str(self.file),
             "positions": len(book),
             "sha256": book.checksum,
         }
-        run.write("results.json", results)
-        return results
+
+
+BookJobKind = TypeVar("BookJobKind", bound=BookJob)
 
 
 def read_job(config: Mapping[str, Any]) -> BookJob:
     """Return the job that a run's configuration describes."""
+    return job_from(config, BookJob)
+
+
+def job_from(config: Mapping[str, Any], job_class: type[BookJobKind]) -> BookJobKind:
+    """Return the job of a class that a run's configuration describes."""
     plies = config["plies"]
     if type(plies) is not int or plies < 0:
         raise UserError(f"a book has a number of plies, not {plies!r:.40}")
-    return BookJob(Rules.parse(config["board"]), plies, Path(config["file"]))
+    return job_class(Rules.parse(config["board"]), plies, Path(config["file"]))
 
 
 def build_book(

@@ -64,3 +64,9 @@ def solutions_of(rows: np.ndarray, rules: Rules, seconds: float) -> list[Solutio
 def columns_from_centre(rules: Rules) -> np.ndarray:
     """Return the columns from the centre outwards, left before right."""
     return np.array(sorted(range(rules.columns), key=rules.from_centre))
+
+
+def centre_first(position: Position) -> list[int]:
+    """Return the legal columns from the centre outwards, left before right."""
+    # Sorting is stable, so of two columns at the same distance the left one stays first.
+    return sorted(position.legal_columns(), key=position.rules.from_centre)

@@ -66,6 +66,17 @@ class Solution:
         return lowest if lowest == Result.of_score(self.upper) else None
 
     @property
+    def least(self) -> int | None:
+        """The lowest score with which the result is kept; None if it is not proven.
+
+        A win at once must not be missed, and a loss at once is avoided.
+        """
+        highest = (self.left + 1) // 2
+        if self.result is None or self.lower == highest:
+            return None if self.result is None else highest
+        return 1 - self.left // 2 if self.result < 0 else int(self.result)
+
+    @property
     def plies(self) -> int | None:
         """Discs until the end of the game with best play by both sides; None if not proven."""
         return None if self.score is None else plies_to_end(self.score, self.left)

@@ -29,6 +29,7 @@ from fourlab.solver.batch import (
 from fourlab.solver.book import Book, shipped_book
 from fourlab.solver.kernel import NOT_SHARED
 from fourlab.solver.rows import (
+    centre_first,
     check_unfinished,
     checked,
     columns_from_centre,
@@ -122,17 +123,17 @@ class Solver:
         return self.narrow(as_position(position), limit, WINNER_ONLY if weak else EXACT_SCORE)
 
     def columns(
-        self, position: PositionLike, limit: Limit = UNLIMITED, weak: bool = False
+        self, position: PositionLike, limit: Limit | None = UNLIMITED, weak: bool = False
     ) -> dict[int, Solution]:
         """Return the solution of every legal column, from the point of view of the side to move.
 
         The columns share the limit equally. Columns for which nothing of it is left have the widest
-        bounds.
+        bounds; with None, nothing is left for any.
         """
         load_kernels()
         position = as_position(position)
         rules = position.rules
-        rest = self._rest_of(limit)
+        rest = self.rest_of(limit) if limit is not None else lambda parts: None
         order = columns_from_centre(rules)
         rows = np.empty((rules.columns, WIDTH), np.int64)
         batch.list_moves(rows_of(keys_of([position]), rules), order, rules.geometry, rows)
@@ -219,20 +220,29 @@ class Solver:
         return Bounds(lower, upper, rows[:, :, NODES])
 
     def best_columns(
-        self, position: PositionLike, first: bool = False, limit: Limit = UNLIMITED
+        self,
+        position: PositionLike,
+        first: bool = False,
+        limit: Limit = UNLIMITED,
+        weak: bool = False,
     ) -> tuple[Solution, list[int]]:
         """Return the solution and the columns that achieve its score, in ascending order.
 
-        With `first`, return only the one nearest the centre. If the limit is reached, columns may
-        be missing.
+        With `first`, return only the one nearest the centre. If `weak`, prove only the winner, and
+        return the columns that keep the result, without those that miss a win at once or lose at
+        once for no reason. If the limit is reached, columns may be missing.
         """
         position = as_position(position)
-        rest = self._rest_of(limit)
-        solution = self.solve(position, limit)
-        if solution.score is None:
+        rest = self.rest_of(limit)
+        solution = self.solve(position, limit, weak)
+        score = solution.least if weak else solution.score
+        if score is None:
             return solution, []
-        best = self._achieving(position, solution.score, rest)
-        return solution, sorted(islice(best, 1 if first else None))
+        best = list(islice(self._achieving(position, score, rest), 1 if first else None))
+        if weak and not best and solution.upper < 0:
+            # All columns lose at once.
+            best = centre_first(position)[: 1 if first else None]
+        return solution, sorted(best)
 
     def line(self, position: PositionLike, limit: Limit = UNLIMITED) -> tuple[int, ...]:
         """Return best play by both sides until the end of the game.
@@ -241,7 +251,7 @@ class Solver:
         columns, the one nearest the centre is played. If the limit is reached, the line ends early.
         """
         position = as_position(position)
-        rest = self._rest_of(limit)
+        rest = self.rest_of(limit)
         columns: list[int] = []
         score = self.solve(position, limit).score
         while score is not None and position.outcome() is None:
@@ -256,8 +266,8 @@ class Solver:
     def _achieving(
         self, position: Position, score: int, rest: Callable[[int], Limit | None]
     ) -> Iterator[int]:
-        """Yield the columns that are proven to achieve the position's score, central ones first."""
-        left = _cells(position) - position.ply
+        """Yield the columns that are proven to score at least this, central ones first."""
+        left = position.rules.columns * position.rules.rows - position.ply
         for column in centre_first(position):
             share = rest(1)
             if share is not None and self._achieves(position.play(column), score, left, share):
@@ -266,17 +276,17 @@ class Solver:
     def _achieves(self, after: Position, score: int, left: int, limit: Limit) -> bool:
         """Return whether the move that led to `after` is proven to achieve `score`.
 
-        `score` is the score of the position before the move, which had `left` empty cells.
+        The position before the move had `left` empty cells and scores `score` at least.
         """
         if (outcome := after.outcome()) is not None:
-            return score == (0 if outcome.winner is None else (left + 1) // 2)
+            return score <= (0 if outcome.winner is None else (left + 1) // 2)
         if score == (left + 1) // 2:
             return False  # only a win at once achieves this score
         # The move achieves the score if the opponent's score is at most -score, a null-window
         # question.
         return self.narrow(after, limit, (-score, -score + 1)).upper <= -score
 
-    def _rest_of(self, limit: Limit) -> Callable[[int], Limit | None]:
+    def rest_of(self, limit: Limit) -> Callable[[int], Limit | None]:
         """Return a function that divides what is left of a limit, beginning now.
 
         It returns one of `parts` equal shares, or None if nothing is left or the stop flag is set.
@@ -484,13 +494,3 @@ class Solver:
         row[0, LOWER] = rows[:, LOWER].max()
         row[0, UPPER] = rows[:, UPPER].min()
         row[0, NODES] += rows[:, NODES].sum()
-
-
-def centre_first(position: Position) -> list[int]:
-    """Return the legal columns from the centre outwards, left before right."""
-    # Sorting is stable, so of two columns at the same distance the left one stays first.
-    return sorted(position.legal_columns(), key=position.rules.from_centre)
-
-
-def _cells(position: Position) -> int:
-    return position.rules.columns * position.rules.rows

@@ -7,11 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fourlab import UserError
+from fourlab import Position, UserError, make
 from fourlab.bridges.kaggle import export as exporter
+from fourlab.bridges.kaggle.examine import REPLIES, SEARCHED
 from fourlab.bridges.kaggle.export import KINDS, export, source_of
+from fourlab.bridges.kaggle.replies import shipped_replies
 from fourlab.game.rules import Rules
 from fourlab.nets.patterns import PatternNetwork, Shape
+from fourlab.solver import Solver
 from tests.processes import runs
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -101,6 +104,28 @@ def test_a_file_that_fails_is_not_written(
     with pytest.raises(UserError, match=said or r"would need \d+\.\d s more than Kaggle's bank"):
         export("rules", file)
     assert [path.read_text() for path in tmp_path.iterdir()] == ["what was there before"]
+
+
+def test_a_weak_file_does_not_pass_for_perfect(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    weak = source_of("rules")
+    monkeypatch.setattr(exporter, "source_of", lambda spec: weak)
+    said = r"perfect did not keep \d+ of \d+ known results: .*\d+: \d instead of \d"
+    with pytest.raises(UserError, match=said):
+        export("perfect", tmp_path / "main.py")
+    assert export("rules", tmp_path / "main.py").examined[0].mistakes
+    assert not KINDS["perfect"].keeps(make("perfect:mistakes=0.5"))
+
+
+def test_the_known_results_are_known() -> None:
+    solver = Solver()
+    book = shipped_replies()
+    assert book is not None
+    for moves, columns in (REPLIES | SEARCHED).items():
+        best = solver.best_columns(moves, weak=True)[1]
+        assert "".join(str(column + 1) for column in best) == columns, moves
+        assert (book.column(Position(moves)) is None) == (moves in SEARCHED), moves
 
 
 def test_one_that_hangs_is_not_waited_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,7 +1,9 @@
+import io
 import itertools
 import os
 import subprocess
 import sys
+import tarfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +16,7 @@ from fourlab import Limit, Position, Stop, UserError, make
 from fourlab.agent import Forfeit
 from fourlab.arena.game import play_game
 from fourlab.bridges.kaggle.export import source_of
+from fourlab.bridges.kaggle.player import _Overtime
 from fourlab.game.record import Cause
 from tests.conftest import ROOT
 
@@ -101,6 +104,93 @@ def test_faults_cost_the_game(
         make(submission(source)).decide(Position(), Limit(), rng())
     assert caught.value.cause == cause
     assert capsys.readouterr().out == ""
+
+
+def archive(folder: Path, **files: str) -> str:
+    """Write an archive of files; its spec."""
+    file = folder / "submission.tar.gz"
+    with tarfile.open(file, "w:gz") as tar:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name.replace("__", "/").replace("_py", ".py"))
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content.encode()))
+    return f'kaggle:file="{file}"'
+
+
+def test_an_archive_plays_with_the_files_in_it(tmp_path: Path) -> None:
+    main = """
+import os
+from parts.columns import COLUMN
+with open("parts/number") as stream:
+    NUMBER = int(stream.read())
+def agent(o, c):
+    assert os.path.basename(c["__raw_path__"]) == "main.py"
+    return COLUMN + NUMBER
+"""
+    spec = archive(tmp_path, main_py=main, parts__columns_py="COLUMN = 2", parts__number="3")
+    agent = make(spec)
+    assert agent.decide(Position(), Limit(), rng()).column == 5
+    agent.close()
+    assert agent.decide(Position(), Limit(), rng()).column == 5, "it is started again"
+    assert make(spec.replace("file=", "agent=")).decide(Position(), Limit(), rng()).column == 5
+
+
+def test_modules_beside_a_main_file_can_be_imported(submission: Callable[[str], str]) -> None:
+    spec = submission("from beside import COLUMN\ndef agent(o, c): return COLUMN")
+    Path(spec.split('"')[1]).with_name("beside.py").write_text("COLUMN = 4")
+    assert make(spec).decide(Position(), Limit(), rng()).column == 4
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"other_py": "def agent(o, c): return 0"}, r"it has no main\.py at its top"),
+        ({"..__out_py": "", "main_py": ""}, r"\.\./out\.py would lie outside its folder"),
+        ({"__out_py": ""}, r"/out\.py would lie outside its folder"),
+    ],
+)
+def test_an_archive_that_is_no_submission_is_refused(
+    tmp_path: Path, files: dict[str, str], said: str
+) -> None:
+    with pytest.raises(UserError, match=f"cannot unpack .*: {said}"):
+        make(archive(tmp_path, **files))
+
+
+def test_a_damaged_archive_or_one_with_links_is_refused(tmp_path: Path) -> None:
+    spec = archive(tmp_path, main_py="def agent(o, c): return 0")
+    file = tmp_path / "submission.tar.gz"
+    file.write_bytes(file.read_bytes()[:60])
+    with pytest.raises(UserError, match=r"cannot unpack .*submission"):
+        make(spec)
+    with tarfile.open(file, "w:gz") as tar:
+        link = tarfile.TarInfo("link")
+        link.type, link.linkname = tarfile.SYMTYPE, "/"
+        tar.addfile(link)
+    with pytest.raises(UserError, match="link is neither a file nor a folder"):
+        make(spec)
+
+
+def test_overtime_is_taken_from_one_bank_for_a_game() -> None:
+    overtime = _Overtime()
+    assert overtime.bank(Position("44")) == 60
+    overtime.spend(-1.5)
+    overtime.spend(20)
+    assert overtime.bank(Position("4453")) == 40
+    overtime.spend(5)
+    assert overtime.bank(Position("5432")) == 60, "it does not follow"
+    overtime.spend(5)
+    assert overtime.bank(Position()) == 60
+    assert overtime.bank(Position("1", "5x4x4")) == 60
+
+
+def test_a_submission_sees_the_overtime_that_is_left(
+    submission: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = make(submission("def agent(o, c): return int(o.remainingOverageTime // 10)"))
+    assert agent.decide(Position(), Limit(), rng()).column == 6
+    agent._overtime.spend(25)
+    assert agent.decide(Position("71"), Limit(), rng()).column == 3
+    assert agent.decide(Position("71"), Limit(seconds=5), rng()).column == 0
 
 
 def test_what_cannot_be_played_is_said_in_one_line(submission: Callable[[str], str]) -> None:

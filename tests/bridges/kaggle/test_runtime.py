@@ -40,17 +40,20 @@ def random_positions(
             yield position
 
 
-def column_of(agent: Any, position: Position, **configuration: Any) -> int:
+def column_of(agent: Any, position: Position, bank: float = 0, **configuration: Any) -> int:
     rules = position.rules
     shape = {"columns": rules.columns, "rows": rules.rows, "inarow": rules.in_a_row}
     cells = [cell for row in position.grid() for cell in row]
-    return int(ask(agent, cells, 1 + position.to_move, position.ply, **shape, **configuration))
+    return int(
+        ask(agent, cells, 1 + position.to_move, position.ply, bank, **shape, **configuration)
+    )
 
 
 def decision_of(player: Any, position: Position, **limit: Any) -> Any:
-    """What a submission's first agent decides, with a seed."""
+    """What a submission's first agent that searches decides, with a seed."""
     theirs = player.game(position.grid(), str(position.rules), to_move=position.to_move)
-    return player.agents[0].decide(theirs, player.contract.Limit(**limit), np.random.default_rng(5))
+    agent = (player.with_role("proof") + player.with_role("search"))[0]
+    return agent.decide(theirs, player.contract.Limit(**limit), np.random.default_rng(5))
 
 
 def assert_equal(theirs: Any, ours: Any) -> None:
@@ -117,7 +120,7 @@ def test_networks_play_as_ours(spec: str) -> None:
     [
         ("mcts:simulations=300", "fourlab.agents.mcts.kernel", "search"),
         ("patterns:nodes=1000", "fourlab.agents.patterns.search", "deepen"),
-        ("anytime:nodes=2000", "fourlab.solver.kernel", "solve"),
+        ("anytime:nodes=2000", "fourlab.solver.batch", "solve_rows"),
     ],
 )
 def test_compiled_modules_take_over_and_decide_the_same(
@@ -325,9 +328,10 @@ def test_the_simple_player_does_not_help_the_other_side() -> None:
 
 
 def test_without_numpy_the_simple_player_plays(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = source_of("alphazero:c=2.5")  # one that is not imported yet
     for name in ("numpy", "numba"):
         monkeypatch.setitem(sys.modules, name, None)
-    submission = load(source_of("alphazero:c=2.5"))  # one that is not imported yet
+    submission = load(source)
     assert submission.__globals__["PLAYERS"] == []
     assert column_of(submission, Position("121212"), actTimeout=0.2) == 0
     assert column_of(submission, Position("12131"), actTimeout=0.2) == 0

@@ -97,7 +97,7 @@ def solve_leaf(own: int, mask: int, g: Geometry, s: Switches, cache: Cache) -> i
         (-1, 1),
         g,
         cache.table,
-        0,
+        np.zeros(0, np.int64),  # a single thread searches
         allowed,
         cache.stop,
         cache.nodes,

@@ -162,14 +162,24 @@ def play_to_end(
     ply = games.openings[game]
     cells = g.columns * g.rows
     explored, result, is_cut = 0, 0, 0
-    # A dummy flag and a counter for the solver.
-    stop, nodes = np.zeros(1, np.uint8), np.zeros(1, np.int64)
+    # A dummy flag, a counter and no other threads for the solver.
+    stop, nodes, busy = np.zeros(1, np.uint8), np.zeros(1, np.int64), np.zeros(0, np.int64)
     while ply < cells:
         is_red = ply & 1 == 0
         if cells - ply <= x.exact:
             left = cells - ply
             low, high = solve(
-                own, mask, -(left >> 1), (left + 1) >> 1, (-1, 1), g, table, 0, 1 << 60, stop, nodes
+                own,
+                mask,
+                -(left >> 1),
+                (left + 1) >> 1,
+                (-1, 1),
+                g,
+                table,
+                busy,
+                1 << 60,
+                stop,
+                nodes,
             )
             for_mover = 1 if low > 0 else -1 if high < 0 else 0
             result = for_mover if is_red else -for_mover

@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from fourlab.bridges.kaggle import runtime
 from fourlab.modules import closure, source_of
 
 HERE = "fourlab.bridges.kaggle"
@@ -32,8 +33,8 @@ class Part(NamedTuple):
     module: str
     name: str
     options: dict[str, Any]
-    only_proven: bool = False
-    """Whether the next agent is asked if this one has proven nothing."""
+    role: str = runtime.SEARCH
+    """What it is asked for: `runtime.BOOK`, `PROOF` or `SEARCH`."""
 
 
 def bundle(header: str, parts: Sequence[Part], files: Mapping[str, bytes]) -> str:

@@ -2,8 +2,8 @@
 
 MODE is with-numba or without-numba. The file is loaded in an empty namespace in which Fourlab
 cannot be imported. It plays whole games on several boards from both seats, is asked for winning
-moves and for blocks, and is timed with Kaggle's own time limit. The results are printed as one line
-of JSON.
+moves, for blocks and for columns that keep a known result, and is timed with Kaggle's own time
+limit. The results are printed as one line of JSON.
 """
 
 import json
@@ -13,7 +13,15 @@ import threading
 import time
 from typing import Any
 
-from fourlab.bridges.kaggle.submission import Submission, ask, ask_about, cells_of, load
+from fourlab.bridges.kaggle.submission import (
+    BANK,
+    USUAL,
+    Submission,
+    ask,
+    ask_about,
+    cells_of,
+    load,
+)
 from fourlab.game.position import Position
 
 BOARDS = ("7x6x4", "5x4x3", "4x5x4", "9x6x5")
@@ -26,7 +34,29 @@ TIMED = ("", "4", "444333", "43672651")
 COMPILE_SECONDS = 600
 """The longest wait for threads that a file starts, such as one that compiles; busy machines are
 slow."""
+LITTLE_OVERTIME = 13
+"""Seconds of overtime that one more position is searched with."""
 TACTICAL_POSITIONS = 8
+
+REPLIES = {
+    "146434446": "1237",
+    "232244645": "7",
+    "4361444141": "1",
+    "65555676757": "7",
+    "452444124332": "2",
+    "4444656645545": "5",
+}
+"""Positions of the reply book, and the columns that keep the result of best play."""
+SEARCHED = {
+    "1643732717": "13",
+    "164264413": "3",
+    "316125456": "24",
+    "426536565": "6",
+    "612263665": "7",
+    "71157761364": "34",
+    "73615735221": "4",
+}
+"""The same for positions that are in no book."""
 
 
 def examine(source: str, mode: str) -> dict[str, Any]:
@@ -34,7 +64,7 @@ def examine(source: str, mode: str) -> dict[str, Any]:
     started = time.perf_counter()
     agent = load(source)
     loaded = time.perf_counter()
-    _timed(agent, TIMED[0])
+    _timed(agent, TIMED[0], BANK)
     moved = time.perf_counter()
     # Later moves are timed when nothing compiles in the background any more.
     for thread in threading.enumerate():
@@ -42,10 +72,16 @@ def examine(source: str, mode: str) -> dict[str, Any]:
             thread.join(COMPILE_SECONDS)
     ready = time.perf_counter()
     slowest = max(_timed(agent, moves) for moves in TIMED[1:])
+    seconds = _timed(agent, TIMED[-1], LITTLE_OVERTIME)
+    if seconds > USUAL["actTimeout"] + LITTLE_OVERTIME:
+        raise ValueError(f"thought for {seconds:.1f} s with {LITTLE_OVERTIME} s of overtime")
     rng = random.Random(1)
     moves = sum(_play(agent, board, seat, rng) for board in BOARDS for seat in (0, 1))
     moves += sum(_play_on_big_board(agent, mark) for mark in (1, 2))
     tactics = [_tactics(agent, position) for position in _positions_with_a_win()]
+    is_compiled = _uses_numba(agent, mode)
+    known = REPLIES | SEARCHED if is_compiled else REPLIES
+    answers = {moves: 1 + ask_about(agent, Position(moves)) for moves in known}
     return {
         "first_move": moved - started,
         "loading": loaded - started,
@@ -55,7 +91,13 @@ def examine(source: str, mode: str) -> dict[str, Any]:
         "wins": sum(wins for wins, _ in tactics),
         "blocks": sum(blocks for _, blocks in tactics),
         "tactics": len(tactics),
-        "numba": _uses_numba(agent, mode),
+        "known": len(known),
+        "mistakes": [
+            f"{moves}: {column} instead of {known[moves]}"
+            for moves, column in answers.items()
+            if str(column) not in known[moves]
+        ],
+        "numba": is_compiled,
     }
 
 
@@ -75,14 +117,19 @@ def _uses_numba(agent: Submission, mode: str) -> bool:
     return is_compiled
 
 
-def _timed(agent: Submission, moves: str) -> float:
+def _timed(agent: Submission, moves: str, overtime: float = 0) -> float:
     """Return how long the agent takes for a position with the full time limit."""
     position = Position(moves)
     started = time.perf_counter()
-    answer = ask_about(agent, position)
+    answer = ask_about(agent, position, overtime)
     seconds = time.perf_counter() - started
     _check_legal(answer, cells_of(position), position.rules.columns)
     return seconds
+
+
+def _quickly(agent: Submission, position: Position) -> Any:
+    """Ask with little time and no overtime."""
+    return ask_about(agent, position, bank=0, actTimeout=QUICK_SECONDS)
 
 
 def _play(agent: Submission, board: str, seat: int, rng: random.Random) -> int:
@@ -91,7 +138,7 @@ def _play(agent: Submission, board: str, seat: int, rng: random.Random) -> int:
     moves = 0
     while position.outcome() is None:
         if position.to_move == seat:
-            answer = ask_about(agent, position, actTimeout=QUICK_SECONDS)
+            answer = _quickly(agent, position)
             column = _check_legal(answer, cells_of(position), position.rules.columns)
             moves += 1
         else:
@@ -112,7 +159,7 @@ def _play_on_big_board(agent: Submission, mark: int) -> int:
         "inarow": in_a_row,
         "actTimeout": QUICK_SECONDS,
     }
-    _check_legal(ask(agent, cells, mark, mark - 1, **configuration), cells, columns)
+    _check_legal(ask(agent, cells, mark, mark - 1, bank=0, **configuration), cells, columns)
     return 1
 
 
@@ -151,8 +198,8 @@ def _tactics(agent: Submission, position: Position) -> tuple[bool, bool]:
     (win,) = _wins(position)
     other = _other_side(position)
     assert other is not None
-    takes_win = ask_about(agent, position, actTimeout=QUICK_SECONDS) == win
-    blocks_win = ask_about(agent, other, actTimeout=QUICK_SECONDS) == win
+    takes_win = _quickly(agent, position) == win
+    blocks_win = _quickly(agent, other) == win
     return takes_win, blocks_win
 
 

@@ -16,7 +16,8 @@ from fourlab.agents.alphazero.agent import DEFAULT_SIMULATIONS as NETWORK_SIMULA
 from fourlab.agents.levels import ByBoard
 from fourlab.agents.mcts.agent import DEFAULT_SIMULATIONS
 from fourlab.agents.patterns import agent as patterns
-from fourlab.bridges.kaggle import weights
+from fourlab.bridges.hosted import CODE, SOURCES
+from fourlab.bridges.kaggle import replies, runtime, weights
 from fourlab.bridges.kaggle.bundle import Part, bundle
 from fourlab.bridges.kaggle.submission import BANK, USUAL
 from fourlab.engines.process import Program
@@ -30,12 +31,7 @@ MAX_SECONDS = 300
 """A test of a file that takes longer counts as hanging."""
 MEGABYTES = 4096
 """Memory of a test and all that it starts (Linux)."""
-EXAMINE = (
-    "import sys; sys.path.append(sys.argv[1]); "
-    "from fourlab.bridges.kaggle.examine import main; main(*sys.argv[2:])"
-)
-SOURCES = Path(__file__).parents[3]
-"""The folder of the package `fourlab`, which the test must find."""
+EXAMINE = CODE.format("fourlab.bridges.kaggle.examine")
 MOVES = 20
 """Moves after the first that one side makes in a long game."""
 MODES = ("with-numba", "without-numba")
@@ -46,6 +42,8 @@ BOARD = str(Rules(USUAL["columns"], USUAL["rows"], USUAL["inarow"]))
 # No board has more than 62 cells: only the time limit ends this search.
 SEARCH = Part("fourlab.agents.minimax.agent", "Minimax", {"depth": 62})
 """Alpha-beta with iterative deepening, for positions on which the exported agent has no answer."""
+REPLIES = Part(replies.__name__, replies.Replies.__qualname__, {}, runtime.BOOK)
+"""The book of what `perfect` replies."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +54,8 @@ class Kind:
     """Whether it takes every immediate win."""
     blocks: Callable[[Any], bool] = lambda agent: True
     """Whether it blocks every immediate win of the other side."""
+    keeps: Callable[[Any], bool] = lambda agent: False
+    """Whether it keeps every known result: with Numba, or in a position of its books."""
 
 
 def _never(agent: Any) -> bool:
@@ -75,7 +75,7 @@ KINDS = {
     "mcts": Kind(_proves_tactics, _proves_tactics),
     "minimax": Kind(blocks=lambda agent: bool(agent.depth >= 2)),
     "patterns": Kind(),
-    "perfect": Kind(),
+    "perfect": Kind(keeps=lambda agent: not agent.mistakes),
     "random": Kind(_never, _never),
     "rules": Kind(),
     "value": Kind(blocks=_never),
@@ -109,6 +109,10 @@ class Examined:
     """Immediate wins of the other side blocked."""
     tactics: int
     """The number of positions for each of the two."""
+    known: int
+    """Positions with a known result."""
+    mistakes: tuple[str, ...]
+    """Those whose result it did not keep, with its column and those that keep it."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +144,7 @@ def export(spec: str, file: Path, on_test: Callable[[], None] = lambda: None) ->
     results: dict[bool, Examined] = {}
     for mode in MODES:
         result = _examine(source, mode)
-        _check(result, KINDS[name], agent, spec)
+        _check(result, name, agent, spec)
         results[result.numba] = result  # without kernels, both modes are the same test
     write_atomically(file, source)
     return Exported(
@@ -166,7 +170,10 @@ def source_of(spec: str) -> str:
     agent_class = type(agent)
     options = _options(name, agent)
     is_solver = name == "perfect"
-    parts = [Part(agent_class.__module__, agent_class.__qualname__, options, only_proven=is_solver)]
+    role = runtime.PROOF if is_solver else runtime.SEARCH
+    parts = [Part(agent_class.__module__, agent_class.__qualname__, options, role)]
+    if _has_replies(name, agent):
+        parts.insert(0, REPLIES)
     files = dict(_files(name, agent))
     # A network knows one board, and a solver may prove nothing in time.
     if is_solver or _has_network(name):
@@ -180,6 +187,10 @@ def _files(name: str, agent: Any) -> Iterator[tuple[str, bytes]]:
         book = shipped.read("fourlab.solver", "book.npz")
         if book is not None:
             yield "fourlab.solver/book.npz", book
+    if _has_replies(name, agent):
+        book = shipped.read(replies.PACKAGE, replies.FILE)
+        if book is not None:
+            yield f"{replies.PACKAGE}/{replies.FILE}", book
     if name in PATTERNS:
         # Whatever file they are from, in the submission they are those of the board.
         yield f"{PACKAGE}/{shipped_file(BOARD)}", weights.read_patterns(agent.file, BOARD)
@@ -187,6 +198,11 @@ def _files(name: str, agent: Any) -> Iterator[tuple[str, bytes]]:
         form, numbers = weights.read(agent.net)
         yield "fourlab.nets/network.json", form
         yield "fourlab.nets/network.safetensors", numbers
+
+
+def _has_replies(name: str, agent: Any) -> bool:
+    """Return whether the agent always replies as the reply book does."""
+    return name == "perfect" and agent.book and not agent.mistakes and agent.ties == "centre"
 
 
 def _has_network(name: str) -> bool:
@@ -273,7 +289,7 @@ def _examine(source: bytes, mode: str) -> Examined:
     if "error" in results:
         reason = results["error"][:300]
         raise UserError(f"the file was not written: it failed its test {mode}: {reason}")
-    return Examined(**results)
+    return Examined(**{**results, "mistakes": tuple(results["mistakes"])})
 
 
 def _last_line(command: list[str], mode: str) -> tuple[str, Forfeit]:
@@ -292,8 +308,9 @@ def _last_line(command: list[str], mode: str) -> tuple[str, Forfeit]:
     raise UserError(f"the file was not written: its test {mode} did not end within {MAX_SECONDS} s")
 
 
-def _check(result: Examined, kind: Kind, agent: Any, spec: str) -> None:
+def _check(result: Examined, name: str, agent: Any, spec: str) -> None:
     """Refuse a file that would lose on time, or that does not do what the agent promises."""
+    kind = KINDS[name]
     limit = USUAL["actTimeout"]
     # On Kaggle, time beyond the limit of a move is taken from a bank for the whole game.
     overtime = max(result.first_move - limit, 0) + MOVES * max(result.slowest - limit, 0)
@@ -311,6 +328,12 @@ def _check(result: Examined, kind: Kind, agent: Any, spec: str) -> None:
                 f"the file was not written: {spec} did not {verb} {result.tactics - count}"
                 f" of {result.tactics} wins"
             )
+    is_able = result.numba or _has_replies(name, agent)
+    if kind.keeps(agent) and is_able and result.mistakes:
+        raise UserError(
+            f"the file was not written: {spec} did not keep {len(result.mistakes)} of"
+            f" {result.known} known results: {', '.join(result.mistakes)}"
+        )
 
 
 def _notes(name: str, agent: Any) -> Iterator[str]:

@@ -8,10 +8,16 @@ import contextlib
 import importlib
 import io
 import random
+import shutil
+import tarfile
 import time
 import warnings
+import weakref
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
@@ -21,7 +27,7 @@ from fourlab.agents.generators import generator
 from fourlab.bridges.hosted import Hosted, Patience, StoppedError, check_file
 from fourlab.bridges.kaggle.submission import BANK, USUAL, Struct, Submission, call, cells_of
 from fourlab.errors import UserError
-from fourlab.game.position import PositionLike, unfinished
+from fourlab.game.position import Position, PositionLike, unfinished
 from fourlab.game.record import Cause
 from fourlab.options import check, option
 
@@ -39,7 +45,8 @@ class Kaggle:
     )
     file: str | None = option(
         None,
-        "Path of a submission; needs no package of Kaggle's. The file runs with your rights.",
+        "Path of a submission, main.py or an archive with it (.tar.gz); needs no package of "
+        "Kaggle's. It runs with your rights.",
     )
     start_seconds: float = option(
         60, "Time limit for loading a submission.", above=0, most=86_400, unit="s"
@@ -60,6 +67,7 @@ class Kaggle:
         aliases=("megabytes",),
     )
     _player: "_Host | _BuiltIn" = field(init=False, repr=False, compare=False)
+    _overtime: "_Overtime" = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check(self)
@@ -71,6 +79,7 @@ class Kaggle:
             player = _Host(path, self.start_seconds, self.memory_mb)
         # The agent is frozen, like every other; the loaded code is not one of its options.
         object.__setattr__(self, "_player", player)
+        object.__setattr__(self, "_overtime", _Overtime())
 
     def decide(
         self,
@@ -80,13 +89,14 @@ class Kaggle:
     ) -> Decision:
         """Ask for a column.
 
-        A limit of seconds allows no overtime; without one, Kaggle's limits hold. If the stop flag
+        A limit of seconds allows no overtime; without one, Kaggle's limits hold, with one bank of
+        overtime for positions that follow each other, as in a game. If the stop flag
         is set before there is an answer, the submission is ended, and the column is a random one.
         """
         position = unfinished(position)
         rng = generator(rng)
         seconds = limit.seconds or USUAL["actTimeout"]
-        bank = BANK if limit.seconds is None else 0
+        bank = self._overtime.bank(position) if limit.seconds is None else 0
         rules = position.rules
         observation = (cells_of(position), 1 + position.to_move, position.ply, bank)
         board = {"columns": rules.columns, "rows": rules.rows, "inarow": rules.in_a_row}
@@ -96,10 +106,13 @@ class Kaggle:
             seed=int(rng.integers(2**32)),
             patience=Patience(seconds + (bank or self.grace), limit.stop),
         )
+        started = time.perf_counter()
         try:
             answer = self._player.ask(question)
         except StoppedError:
             return Decision(int(rng.choice(position.legal_columns())))
+        if limit.seconds is None:
+            self._overtime.spend(time.perf_counter() - started - seconds)
         if answer not in position.legal_columns():
             raise Forfeit(Cause.ILLEGAL, f"answered column {answer + 1}, which is not open")
         return Decision(answer)
@@ -111,6 +124,35 @@ class Kaggle:
     def close(self) -> None:
         """End the submission's process; the next question starts it again."""
         self._player.close()
+
+
+class _Overtime:
+    """The overtime that is left in a game."""
+
+    def __init__(self) -> None:
+        self._seconds: float = BANK
+        self._last = Position()
+
+    def bank(self, position: Position) -> float:
+        """Return the seconds that are left for this move: all, if it is of another game."""
+        if not _follows(position, self._last):
+            self._seconds = BANK
+        self._last = position
+        return self._seconds
+
+    def spend(self, seconds: float) -> None:
+        """Take the time by which a move was late."""
+        self._seconds -= max(seconds, 0)
+
+
+def _follows(position: Position, earlier: Position) -> bool:
+    """Return whether the discs of an earlier position lie in this one, and others, too."""
+    sides = [
+        [p.own if p.to_move == side else p.own ^ p.mask for side in (0, 1)]
+        for p in (earlier, position)
+    ]
+    has_all = all(before & now == before for before, now in zip(*sides, strict=True))
+    return has_all and position.ply > earlier.ply and position.rules == earlier.rules
 
 
 @dataclass(frozen=True)
@@ -182,18 +224,68 @@ class _BuiltIn:
 
 MOST_BYTES = 100 * 1024 * 1024
 """The largest submission that Kaggle accepts."""
+ARCHIVES = (".tar.gz", ".tgz")
+MAIN = "main.py"
+"""The submission in an archive; other files of it may lie in folders."""
+MOST_UNPACKED_BYTES = 1 << 30
+MOST_UNPACKED_FILES = 10_000
+
+
+def unpack(data: bytes, folder: Path) -> None:
+    """Unpack an archive into an empty folder; raise ValueError for one that is not plain files."""
+    left = MOST_UNPACKED_BYTES
+    files = 0
+    with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as archive:
+        # Member by member, so that nothing is read beyond the limits.
+        for member in archive:
+            target = folder / member.name
+            left -= member.size
+            files += 1
+            if left < 0 or files > MOST_UNPACKED_FILES:
+                raise ValueError(
+                    f"it has more than {MOST_UNPACKED_FILES:,} files"
+                    f" or {MOST_UNPACKED_BYTES:,} bytes"
+                )
+            if not target.resolve().is_relative_to(folder.resolve()):
+                raise ValueError(f"{member.name:.80} would lie outside its folder")
+            if member.isdir():
+                target.mkdir(parents=True, exist_ok=True)
+                continue
+            content = archive.extractfile(member) if member.isfile() else None
+            if content is None:
+                raise ValueError(f"{member.name:.80} is neither a file nor a folder")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("wb") as file:
+                shutil.copyfileobj(content, file)
+    if not (folder / MAIN).is_file():
+        raise ValueError(f"it has no {MAIN} at its top")
 
 
 class _Host:
     """A submission in a process of its own, which keeps the file's state between moves."""
 
     def __init__(self, path: str, start_seconds: float, megabytes: float) -> None:
+        data = check_file(path, MOST_BYTES)
+        main, folder = Path(path).resolve(), Path.cwd()
+        if path.endswith(ARCHIVES):
+            folder = Path(mkdtemp(prefix="fourlab-kaggle-"))
+            # Deleted together with this object, which may start the process again until then.
+            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+            main = folder / MAIN
+            try:
+                unpack(data, folder)
+                data = main.read_bytes()
+            except (OSError, EOFError, ValueError, tarfile.TarError, zlib.error) as error:
+                raise UserError(f"cannot unpack {path}: {error}") from None
         try:
-            check_file(path, MOST_BYTES).decode()
+            data.decode()
         except UnicodeDecodeError as error:
             raise UserError(f"cannot read {path}: {error}") from None
+        arguments = [str(main), str(folder)]
         try:
-            self._hosted = Hosted("fourlab.bridges.kaggle.host", [path], start_seconds, megabytes)
+            self._hosted = Hosted(
+                "fourlab.bridges.kaggle.host", arguments, start_seconds, megabytes
+            )
         except UserError as error:
             raise UserError(f"{path} is not a submission: {error}") from None
 
@@ -221,7 +313,7 @@ class _Host:
 
 
 def _is_path(text: str) -> bool:
-    return text.endswith(".py") or "/" in text or "\\" in text
+    return text.endswith((".py", *ARCHIVES)) or "/" in text or "\\" in text
 
 
 def _builtin(name: str) -> Submission:

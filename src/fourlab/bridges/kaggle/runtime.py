@@ -6,6 +6,8 @@ those play from then on. On boards that the agents do not know, and without NumP
 answers.
 """
 
+import contextlib
+import ctypes
 import importlib
 import importlib.abc
 import importlib.util
@@ -15,16 +17,20 @@ import re
 import sys
 import threading
 import time
+from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
 NAME = "submission"
 """The package under which the modules are imported, so that no other submission shares them."""
-AGENTS: list[tuple[str, str, dict[str, Any], bool]] = []
-"""The agents in the order in which they are asked: module, class, options, only_proven.
+BOOK, PROOF, SEARCH = "book", "proof", "search"
+"""Roles of agents: one that answers at once, one of which only proven answers count and which may
+use overtime, and one that answers in the time of a move."""
+AGENTS: list[tuple[str, str, dict[str, Any], str]] = []
+"""The agents in the order in which they are asked: module, class, options, role.
 
-The next agent is asked if one does not know the board, or is marked only_proven and has not proven
-its answer. The last one gets all the time that is left.
+The next agent is asked if one does not know the position, or has not proven what it must. The last
+one gets all the time of the move that is left.
 """
 MODULES: dict[str, str] = {}
 """Sources by the name of the module."""
@@ -34,12 +40,19 @@ TIME_SHARE = 0.8
 """The share of a move's time limit that is used; the rest is a reserve for a busy machine."""
 USUAL_SECONDS = 2.0
 """Kaggle's time for a move, if the configuration does not say."""
-FIRST_SHARE = 0.6
-"""The share of the time for an agent that is marked only_proven."""
+PROOF_SHARE = 0.6
+"""The share of the time for a proof, besides overtime."""
+RESERVE = 10.0
+"""Seconds of overtime that are left for a busy machine."""
+OVERTIME_SHARE = 1 / 3
+"""The share of the other overtime that one move may use: the first ones that are not in the book
+are the hardest."""
 BEYOND_BOOKS = "4444443335"
 """A position that is in no opening book, so that the solver must search it."""
 PLAYERS: "list[Player]" = []
 """Players that are ready, the fastest one last."""
+COMPILER = threading.Thread()
+"""Prepares the compiled player."""
 TROUBLE: list[str] = []
 """Errors that were survived, for tests of the file."""
 
@@ -85,6 +98,8 @@ class Question(NamedTuple):
     in_a_row: int
     seconds: float
     """The time limit for the move."""
+    overtime: float = 0.0
+    """Seconds of overtime that the move may use, too."""
 
 
 def read(observation: Any, configuration: Any) -> Question:
@@ -101,6 +116,8 @@ def read(observation: Any, configuration: Any) -> Question:
         rows=int(value(configuration, "rows", 6)),
         in_a_row=int(value(configuration, "inarow", 4)),
         seconds=TIME_SHARE * float(value(configuration, "actTimeout", USUAL_SECONDS)),
+        overtime=OVERTIME_SHARE
+        * max(float(value(observation, "remainingOverageTime", 0.0)) - RESERVE, 0.0),
     )
 
 
@@ -135,27 +152,40 @@ class Player:
         rules = self.rules(columns, question.rows, question.in_a_row)
         return self.game(grid, rules, to_move=question.mark - 1, check_counts=False)
 
-    def column(self, position: Any, seconds: float) -> int:
-        """Ask the agents in turn; raise what the last one raises."""
-        deadline = time.perf_counter() + seconds
-        last = len(self.agents) - 1
-        for place, agent in enumerate(self.agents):
-            left = max(deadline - time.perf_counter(), 0.01)  # a limit must be greater than 0
-            only_proven = AGENTS[place][3]
+    def book_column(self, position: Any) -> int | None:
+        """Ask the agents that answer at once; None if the position is not in a book."""
+        for agent in self.with_role(BOOK):
+            with contextlib.suppress(self.refusal):
+                return int(agent.decide(position).column)
+        return None
+
+    def column(self, position: Any, seconds: float, overtime: float) -> int:
+        """Ask the other agents in turn; raise what the last one raises."""
+        deadline = time.perf_counter() + seconds + overtime
+        for agent in self.with_role(PROOF):
+            left = deadline - time.perf_counter() - (1 - PROOF_SHARE) * seconds
+            with contextlib.suppress(self.refusal):
+                decision = self.decision(agent, position, left)
+                if decision.proven is not None or decision.analysis.from_book:
+                    return int(decision.column)
+        agents = self.with_role(SEARCH)
+        for place, agent in enumerate(agents, start=1):
+            left = min(seconds, deadline - time.perf_counter())
             try:
-                share = FIRST_SHARE if only_proven else 1.0
-                decision = self.decision(agent, position, share * left)
+                return int(self.decision(agent, position, left).column)
             except self.refusal:
-                if place == last:
+                if place == len(agents):
                     raise
-                continue
-            is_proven = decision.proven is not None or decision.analysis.from_book
-            if is_proven or place == last or not only_proven:
-                return int(decision.column)
         raise self.refusal("there is no agent")
+
+    def with_role(self, role: str) -> list[Any]:
+        """Return the agents with a role."""
+        pairs = zip(self.agents, AGENTS, strict=True)
+        return [agent for agent, described in pairs if described[3] == role]
 
     def decision(self, agent: Any, position: Any, seconds: float) -> Any:
         """Ask one agent; kernels watch the flag, which is set when the time is up."""
+        seconds = max(seconds, 0.01)  # a limit must be greater than 0
         stop = self.contract.Stop()
         # In plain Python, one call of a kernel may outlast the limit; the flag ends it.
         timer = threading.Timer(seconds, stop.set)
@@ -170,7 +200,7 @@ class Player:
 
     def warm_up(self) -> None:
         """Have everything compiled."""
-        for agent in self.agents:
+        for agent in self.with_role(PROOF) + self.with_role(SEARCH):
             self.decision(agent, self.game(BEYOND_BOOKS), 0.05)
 
 
@@ -209,7 +239,7 @@ def completes_line(
 def simple_column(question: Question) -> int:
     """Win, else block, else play near the centre, not below a winning cell of the other side."""
     # Marks are 1 and 2, so 3 - mark is the other side. Rows count from the top.
-    board, mark, columns, rows, in_a_row, _ = question
+    board, mark, columns, rows, in_a_row = question[:5]
     landing = {}
     for column in sorted(range(columns), key=lambda column: abs(2 * column - columns + 1)):
         empty = [row for row in range(rows) if board[row * columns + column] == 0]
@@ -227,17 +257,56 @@ def simple_column(question: Question) -> int:
     return next(iter(landing))
 
 
+def use_one_thread() -> None:
+    """Let NumPy multiply matrices in one thread: more would only wait for each other.
+
+    Environment variables come too late, since Kaggle's own program has loaded NumPy.
+    """
+    numpy = importlib.import_module("numpy")
+    for library in Path(str(numpy.__file__)).parent.parent.glob("numpy.libs/*openblas*"):
+        names = ctypes.CDLL(str(library))  # loaded already, so this only finds it
+        for prefix in ("scipy_", ""):
+            for suffix in ("64_", ""):
+                with contextlib.suppress(AttributeError):
+                    names[f"{prefix}openblas_set_num_threads{suffix}"](1)
+
+
 # In Fourlab itself, where this module is only read and tested, the list is empty.
 if AGENTS:
+    with contextlib.suppress(ImportError, OSError):
+        use_one_thread()
     prepare("plain", {**MODULES, **PLAIN})
     if PLAYERS and PLAIN:
-        threading.Thread(target=prepare, args=("compiled", MODULES), daemon=True).start()
+        COMPILER = threading.Thread(target=prepare, args=("compiled", MODULES), daemon=True)
+        COMPILER.start()
+
+
+def known_column(question: Question) -> int | None:
+    """Return the column of a book; None if no book has the position."""
+    # The first player has loaded its books; the last one, just compiled, has not.
+    for player in PLAYERS[:1]:
+        try:
+            return player.book_column(player.position(question))
+        except player.refusal:  # a board of more than 62 bits, say
+            break
+        except Exception as error:
+            TROUBLE.append(repr(error))
+    return None
 
 
 def agent(observation: Any, configuration: Any) -> int:
     """Choose a column; Kaggle calls the last function of a file."""
     question = read(observation, configuration)
-    deadline = time.perf_counter() + question.seconds
+    column = known_column(question)
+    if column is not None:
+        return column
+    started = time.perf_counter()
+    overtime = question.overtime if any(role == PROOF for *_, role in AGENTS) else 0.0
+    if overtime and COMPILER.is_alive():
+        # Compiled code proves hundreds of times as much.
+        COMPILER.join(overtime)
+        overtime = max(overtime - (time.perf_counter() - started), 0.0)
+        started = time.perf_counter()
     # A copy, because the thread that compiles adds a player and trouble removes one.
     for player in reversed(list(PLAYERS)):
         try:
@@ -245,7 +314,8 @@ def agent(observation: Any, configuration: Any) -> int:
         except player.refusal:  # a board of more than 63 bits, say
             break
         try:
-            return player.column(position, deadline - time.perf_counter())
+            left = question.seconds - (time.perf_counter() - started)
+            return player.column(position, left, overtime)
         except Exception as error:  # another player's move is better than a lost game
             TROUBLE.append(repr(error))
             PLAYERS.remove(player)

@@ -1,16 +1,28 @@
 """Load a submission and call it the way Kaggle does.
 
-The file is executed in an empty namespace; the last callable in it is the agent. The agent is
-called with an observation and a configuration whose values are both attributes and items.
+The file is executed in an empty namespace; the last callable in it is the agent. Meanwhile, modules
+can be imported from its folder. The agent is called with an observation and a configuration whose
+values are both attributes and items.
 """
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from fourlab.game.position import Position
 
-# The configuration of ConnectX; times are in seconds.
-USUAL = {"columns": 7, "rows": 6, "inarow": 4, "actTimeout": 2, "timeout": 2, "agentTimeout": 60}
+USUAL = {
+    "episodeSteps": 1000,
+    "actTimeout": 2,
+    "runTimeout": 1200,
+    "columns": 7,
+    "rows": 6,
+    "inarow": 4,
+    "agentTimeout": 60,
+    "timeout": 2,
+}
+"""The configuration of ConnectX. Times are in seconds; no game reaches episodeSteps (states of the
+game) or runTimeout (for a whole game)."""
 BANK = 60
 """Seconds of overtime that an agent has in the whole game."""
 Submission = Callable[..., Any]
@@ -31,11 +43,19 @@ class Struct(dict[str, Any]):
         self.__dict__[name] = value
 
 
-def load(source: str) -> Submission:
-    """Return the agent of a submission; raise whatever its code raises."""
+def load(source: str, folder: str | None = None) -> Submission:
+    """Return the agent of a submission; raise whatever its code raises.
+
+    Modules beside it are in `folder`; it must import them now, not when it is asked for a column.
+    """
     # Like Kaggle: an empty namespace, in which __name__ is not "__main__" and __file__ is missing.
     namespace: dict[str, Any] = {}
-    exec(compile(source, "<submission>", "exec"), namespace)
+    code = compile(source, "<submission>", "exec")
+    if folder is not None:
+        sys.path.append(folder)
+    exec(code, namespace)
+    if folder is not None:
+        sys.path.pop()  # whatever the file has appended, as Kaggle does
     del namespace["__builtins__"]
     functions = [value for value in namespace.values() if callable(value)]
     if not functions:
