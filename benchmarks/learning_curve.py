@@ -41,13 +41,13 @@ def table_exam(file: Path) -> Row:
     table = load_table(file, memory_mb=4000)
     solved = shipped_positions("validation_set")
     columns = []
-    known = 0
+    complete = 0
     for key in solved.keys.tolist():
         values, stored = table.look_up(Position.from_key(key, CLASSIC))
         columns.append(max(values, key=lambda column: values[column]))
-        known += stored == len(values)
+        complete += stored == len(values)
     exam = validation_set(CLASSIC).evaluate(lambda own, mask, rng: np.array(columns))
-    return exam | {"known": known / len(solved)}
+    return exam | {"complete": complete / len(solved)}
 
 
 def draw(runs: dict[str, list[Row]], table: Row | None, file: Path) -> None:
@@ -104,7 +104,7 @@ def main() -> None:
     if arguments.table:
         table = table_exam(arguments.table)
         shares = "  ".join(f"{table[phase]:8.2%}" for phase in PHASES)
-        print(f"Q-table, knows {table['known']:.2%} of the positions   {shares}")
+        print(f"Q-table, knows {table['complete']:.2%} of the positions   {shares}")
     if arguments.plot:
         draw(runs, table, arguments.plot)
 

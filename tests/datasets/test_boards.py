@@ -62,14 +62,14 @@ def test_no_board_is_tried_that_is_larger_than_one_that_was_too_hard(tmp_path: P
     rows = [tuple(row[:2]) for row in without_seconds(tmp_path / "boards.csv")[1:]]
     tried = [(int(columns), int(height)) for columns, height in rows]
     assert results["solved"] + results["not_solved"] == len(tried) < len(SIZES)
-    found = [Value(*size, 0, 1, 0.0) for size in tried]
+    values = [Value(*size, 0, 1, 0.0) for size in tried]
     hard = [
         Value(int(row[0]), int(row[1]), None, 60, 0.0)
         for row in without_seconds(tmp_path / "boards.csv")[1:]
         if row[3] == ""
     ]
     assert len(hard) == results["not_solved"] > 0
-    assert not any(is_hopeless(size, found) for size in SIZES)
+    assert not any(is_hopeless(size, values) for size in SIZES)
     assert {size for size in SIZES if not is_hopeless(size, hard)} == {
         size for size in tried if size not in {(value.columns, value.rows) for value in hard}
     }

@@ -78,8 +78,8 @@ def _print(exported: "Exported") -> None:
         print(f"    legal moves        {test.moves} of {test.moves}")
         print(f"    wins taken         {test.wins} of {test.tactics}")
         print(f"    wins blocked       {test.blocks} of {test.tactics}")
-        kept = test.known - len(test.mistakes)
-        print(f"    results kept       {kept} of {test.known}")
+        kept = test.solved - len(test.mistakes)
+        print(f"    results kept       {kept} of {test.solved}")
         for mistake in test.mistakes:
             print(f"      not in {mistake}")
         print(f"    first move         {test.first_move:.2f} s, {test.loading:.2f} s for loading")

@@ -105,8 +105,8 @@ def solve_boards(run: Run, session: Session, solving: Solving) -> list[Value] | 
     values = [v for v in stored if v.score is not None or v.nodes >= solving.max_nodes]
     executor = session.executor(keep_alive=True)
     for _, group in groupby(SIZES, key=lambda size: size[0] * size[1]):
-        known = {(value.columns, value.rows) for value in values}
-        missing = [size for size in group if size not in known and not is_hopeless(size, values)]
+        solved = {(value.columns, value.rows) for value in values}
+        missing = [size for size in group if size not in solved and not is_hopeless(size, values)]
         numbers = [SIZES.index(size) for size in missing]
         for batch in executor.map(solving, numbers) if numbers else ():
             for _, answer in batch:

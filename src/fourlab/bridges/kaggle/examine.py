@@ -80,8 +80,8 @@ def examine(source: str, mode: str) -> dict[str, Any]:
     moves += sum(_play_on_big_board(agent, mark) for mark in (1, 2))
     tactics = [_tactics(agent, position) for position in _positions_with_a_win()]
     is_compiled = _uses_numba(agent, mode)
-    known = REPLIES | SEARCHED if is_compiled else REPLIES
-    answers = {moves: 1 + ask_about(agent, Position(moves)) for moves in known}
+    solved = REPLIES | SEARCHED if is_compiled else REPLIES
+    answers = {moves: 1 + ask_about(agent, Position(moves)) for moves in solved}
     return {
         "first_move": moved - started,
         "loading": loaded - started,
@@ -91,11 +91,11 @@ def examine(source: str, mode: str) -> dict[str, Any]:
         "wins": sum(wins for wins, _ in tactics),
         "blocks": sum(blocks for _, blocks in tactics),
         "tactics": len(tactics),
-        "known": len(known),
+        "solved": len(solved),
         "mistakes": [
-            f"{moves}: {column} instead of {known[moves]}"
+            f"{moves}: {column} instead of {solved[moves]}"
             for moves, column in answers.items()
-            if str(column) not in known[moves]
+            if str(column) not in solved[moves]
         ],
         "numba": is_compiled,
     }

@@ -109,7 +109,7 @@ class Examined:
     """Immediate wins of the other side blocked."""
     tactics: int
     """The number of positions for each of the two."""
-    known: int
+    solved: int
     """Positions with a known result."""
     mistakes: tuple[str, ...]
     """Those whose result it did not keep, with its column and those that keep it."""
@@ -332,7 +332,7 @@ def _check(result: Examined, name: str, agent: Any, spec: str) -> None:
     if kind.keeps(agent) and is_able and result.mistakes:
         raise UserError(
             f"the file was not written: {spec} did not keep {len(result.mistakes)} of"
-            f" {result.known} known results: {', '.join(result.mistakes)}"
+            f" {result.solved} known results: {', '.join(result.mistakes)}"
         )
 
 

@@ -152,7 +152,9 @@ def first_level(rules: Rules, side: int) -> np.ndarray:
     """Return the canonical keys of the positions in which a side may have its first move."""
     g = rules.geometry
     empty = np.zeros(1, np.int64)
-    return _after_every_move(empty, empty, g) if side else bitboard.key(empty, empty, g)  # type: ignore[arg-type,return-value]
+    if side:
+        return _after_every_move(empty, empty, g)
+    return bitboard.key(empty, empty, g)  # type: ignore[arg-type,return-value]
 
 
 def next_level(keys: np.ndarray, columns: Sequence[int] | np.ndarray, g: Geometry) -> np.ndarray:
@@ -181,7 +183,8 @@ def _after_every_move(own: np.ndarray, mask: np.ndarray, g: Geometry) -> np.ndar
 
 def _is_won(discs: np.ndarray, g: Geometry) -> np.ndarray:
     """Return which positions have a line of these discs, bool[positions]."""
-    return bitboard.line_cells(discs, g.height, g.in_a_row) != 0  # type: ignore[arg-type,return-value]
+    cells = bitboard.line_cells(discs, g.height, g.in_a_row)  # type: ignore[arg-type]
+    return cells != 0  # type: ignore[return-value]
 
 
 def _discs(keys: np.ndarray, g: Geometry) -> tuple[np.ndarray, np.ndarray]:
