@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from fourlab.studies import rules
-from fourlab.studies.claims import RESULTS, SHARES
-from fourlab.studies.rules import says_something
+from fourlab.studies.claims import RESULTS, SHARES, Answer
+from fourlab.studies.rules import claimed_equal, says_something
 
 
 def test_a_margin_must_be_small_beside_its_value() -> None:
@@ -54,3 +54,13 @@ def test_every_margin_goes_through_the_one_check() -> None:
             ):
                 counts[name] = counts.get(name, 0) + 1
     assert counts == WITH_A_MARGIN
+
+
+def test_a_difference_of_just_the_margin_is_no_further() -> None:
+    # 0.98 - 0.83 is a little more than 0.15 in binary fractions.
+    difference = 100 * (0.83 - 0.98)
+    assert -difference > 15
+    just = claimed_equal("test", 0.001, (difference, difference - 4, difference + 4), 15, 0.9)
+    assert just.answer is Answer.CANNOT_TELL
+    further = claimed_equal("test", 0.001, (-15.1, -19.1, -11.1), 15, 0.9)
+    assert further.answer is Answer.DIFFERS

@@ -143,7 +143,8 @@ def claimed_equal(
     if -margin <= low and high <= margin:
         # Also if the test rejects equality: a difference within the margin does not matter.
         answer = Answer.AGREES
-    elif p < LEVEL and abs(difference) > margin:
+    elif p < LEVEL and abs(difference) > margin and not math.isclose(abs(difference), margin):
+        # A difference of just the margin is no further, however it is rounded.
         answer = Answer.DIFFERS
     bounded = math.isfinite(low) and math.isfinite(high)
     return Verdict(
