@@ -40,6 +40,7 @@ SMALL = {
     "reproduce": "study vannucci-abril exact figure-2 --scale smoke",
     "chess": "chess match random random --games 6",
     "book": "book build --plies 5 --board 5x4x4 --file book.npz",
+    "replies": "book replies --plies 5 --board 5x4x4 --file replies.npz",
     "dataset": "dataset solved --positions 60 --board 5x4x4 --plies 4-9 -o set.npz",
 }
 """A command for every kind of job."""

@@ -17,7 +17,7 @@ from fourlab.compiled.counting import children, is_unfinished
 from fourlab.compiled.lines import line_starts
 from fourlab.compiled.threats import winning_cells
 from fourlab.game.geometry import MAX_BITS, Geometry
-from fourlab.solver.kernel import solve
+from fourlab.solver.kernel import NOT_SHARED, solve
 from fourlab.solver.table import mix, table_for
 from tests.naive import NaiveGame
 from tests.solver.brute_force import late_positions
@@ -132,8 +132,8 @@ def solved(position: Position) -> list[int]:
     g = position.rules.geometry
     nodes = np.zeros(1, np.int64)
     lower, upper = solve(
-        position.own, position.mask, -40, 40, (-40, 40), g, table_for(g, 64), 0, 1 << 60,
-        np.zeros(1, np.uint8), nodes,
+        position.own, position.mask, -40, 40, (-40, 40), g, table_for(g, 64), NOT_SHARED,
+        1 << 60, np.zeros(1, np.uint8), nodes,
     )  # fmt: skip
     return [int(lower), int(upper)]
 

@@ -168,18 +168,9 @@ def play_to_end(
         is_red = ply & 1 == 0
         if cells - ply <= x.exact:
             left = cells - ply
+            half = left >> 1
             low, high = solve(
-                own,
-                mask,
-                -(left >> 1),
-                (left + 1) >> 1,
-                (-1, 1),
-                g,
-                table,
-                busy,
-                1 << 60,
-                stop,
-                nodes,
+                own, mask, -half, left - half, (-1, 1), g, table, busy, 1 << 60, stop, nodes
             )
             for_mover = 1 if low > 0 else -1 if high < 0 else 0
             result = for_mover if is_red else -for_mover
