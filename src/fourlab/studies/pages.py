@@ -118,20 +118,20 @@ def _many_tests(
         if chance >= LEVEL:
             rows.append((claims[name].quantity, question, f"{p:.2g}", f"{chance:.2g}"))
     yield Heading("The number of tests")
-    yield Paragraph(
-        f"This page has {len(corrected)} tests with a p-value, of which {rejected} reject what "
-        f"they test at {100 * LEVEL:g} %. Corrected for their number (Holm, 1979), "
-        f"{rejected - len(rows)} of these do. The answers rest on the uncorrected values, which "
-        "the margins and the power belong to; the tables of tests have both."
-    )
-    if rows:
-        head = ("claim", "question", "p", "p (Holm)")
-        yield Folded(
-            f"The {len(rows)} tests that reject only without correction"
-            if len(rows) > 1
-            else "The test that rejects only without correction",
-            [Grid(head, rows)],
+    inside: list[Block] = [
+        Paragraph(
+            f"At {100 * LEVEL:g} %; corrected for their number by the method of Holm (1979). The "
+            "answers rest on the uncorrected values, which the margins and the power belong to; "
+            "the tables of tests have both."
         )
+    ]
+    if rows:
+        inside.append(Grid(("claim", "question", "p", "p (Holm)"), rows))
+    yield Folded(
+        f"{rejected} of the {len(corrected)} tests of this page reject what they test, "
+        f"{rejected - len(rows)} also if corrected for their number",
+        inside,
+    )
 
 
 def _how_it_was_made(made: Mapping[str, Made]) -> Iterator[Block]:
@@ -146,19 +146,22 @@ def _how_it_was_made(made: Mapping[str, Made]) -> Iterator[Block]:
     yield Heading("How it was made")
     rows = [(", ".join(items), *group) for group, items in groups.items()]
     head = ("experiments", "scale", "seed", "commit", "date", "judged by")
-    yield Grid(*_without_empty_columns(head, rows))
+    details: list[Block] = [Grid(*_without_empty_columns(head, rows))]
     if any(one.judged for one in made.values()):
-        yield Paragraph(
-            "Where a commit is named under *judged by*, verdicts, intervals or words were written "
-            "again from the stored numbers, without a new run."
+        details.append(
+            Paragraph(
+                "Where a commit is named under *judged by*, verdicts, intervals or words were "
+                "written again from the stored numbers, without a new run."
+            )
         )
-    yield from _smaller_than_full(made)
     machines = dict.fromkeys(
         f"{one.machine}; "
         + ", ".join(f"{package} {version}" for package, version in one.versions.items())
         for one in made.values()
     )
-    yield Paragraph(f"Made on {' and '.join(machines)}.")
+    details.append(Paragraph(f"Made on {' and '.join(machines)}."))
+    yield from _smaller_than_full(made)
+    yield Folded("Scale, seed, commit, date and machine", details)
     yield Paragraph(
         "All results of this page are in [parts.json](parts.json), from which it is written. "
         "[claims.json](claims.json) has a row for every value and verdict, and "

@@ -101,8 +101,8 @@ def _against_alpha(bench: Workbench, name: str, games: int, scored_player: str) 
         for seed, net in corrected.items()
     }
     why = (
-        f"B15, B17: networks after {games:,} games of training, with the faults: {len(faithful)}, "
-        f"without: {len(corrected)}; {needed(len(faithful), len(corrected))}"
+        f"B15, B17: {len(faithful)} networks of {games:,} games of training have the faults, "
+        f"{len(corrected)} do not. {needed(len(faithful), len(corrected))}"
         f"{_arithmetic(faithful)}AlphaMCTS makes "
         f"{ITERATIONS:,} simulations per move (the thesis gives no number, this is the default of "
         f"its program); {describe_budget(ROLLOUTS, seconds)}"
@@ -122,14 +122,14 @@ def _against_alpha(bench: Workbench, name: str, games: int, scored_player: str) 
 
 
 def needed(faithful: int, corrected: int) -> str:
-    """Return which verdicts the trainings are too few for, as the end of a sentence."""
-    counts = {"reproduced": faithful, "true": corrected}
+    """Return which verdicts the trainings are too few for, as a sentence."""
+    counts = {"the reported number": faithful, "the corrected program": corrected}
     without = [question for question, count in counts.items() if count < FEWEST_TRAININGS]
     if not without:
-        return "the thesis has a single training. "
+        return "The thesis has a single training. "
     return (
-        "the thesis has a single training, whose variance takes at least "
-        f"{FEWEST_TRAININGS} of ours, so nothing is decided about: {', '.join(without)}. "
+        f"The thesis has a single training; a verdict takes at least {FEWEST_TRAININGS} of ours, "
+        f"so there is none on {' and '.join(without)}. "
     )
 
 
