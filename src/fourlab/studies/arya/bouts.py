@@ -460,6 +460,6 @@ def _draw_scores(axes: Axes, bout: Bout, ours: Mapping[str, Counts]) -> None:
             )
     axes.set_xticks(range(3), [f"{bout.scored_player} {word}" for word in OUTCOMES], fontsize=8)
     # The upper limit leaves room for the legend, and more for a fourth line of it.
-    limits = {"ylim": (0, 65 + 22 * len(totals)), "yticks": range(0, 101, 20)}
+    limits = {"ylim": (0, 80 + 22 * len(totals)), "yticks": range(0, 101, 20)}
     legend = {"fontsize": "x-small", "loc": "upper right"}
     frame(axes, legend, "y", ylabel="% of games", **limits)
