@@ -151,8 +151,8 @@ WORDS = (
     ("Club", "sees a few discs ahead, and is often careless"),
     ("Strong", "sees a few discs ahead, and is sometimes careless"),
     ("Expert", "seldom plays a bad column"),
-    ("Master", "plays the best column that it sees"),
-    ("Grandmaster", "thinks ahead and proves what it can"),
+    ("Master", "plays a good column nearly every time"),
+    ("Grandmaster", "thinks ahead, and makes few mistakes"),
     ("Champion", "the strongest player on this board"),
 )
 """Names and descriptions of the levels, for people; `Level.about_on` has the last one's."""
@@ -170,8 +170,32 @@ GRADED = {
         "anytime:nodes=7000",
         "perfect:ties=random",
     ),
+    "6x5x4": (
+        "random",
+        "patterns:nodes=300,temperature=3.3",
+        "patterns:nodes=300,temperature=1.3",
+        "patterns:nodes=300,temperature=0.819",
+        "patterns:nodes=300,temperature=0.578",
+        "patterns:nodes=300,temperature=0.428",
+        "patterns:nodes=300,temperature=0.323",
+        "patterns:nodes=300,temperature=0.229",
+        "patterns:nodes=300,temperature=0.134",
+        "perfect:ties=random",
+    ),
+    "8x6x4": (
+        "patterns:nodes=300,temperature=0.6",
+        "patterns:nodes=300,temperature=0.43",
+        "patterns:nodes=300,temperature=0.32",
+        "patterns:nodes=300,temperature=0.244",
+        "patterns:nodes=300,temperature=0.186",
+        "patterns:nodes=300,temperature=0.139",
+        "patterns:nodes=300,temperature=0.084",
+        "patterns:nodes=300",
+        "anytime:nodes=20000",
+        "anytime:nodes=300000",
+    ),
 }
-"""The specs of the levels on the boards where they are graded by measurement.
+"""The specs of the levels on the boards that have levels of their own.
 
 The higher the temperature, the more often a level plays another column than the best one it sees.
 All think by nodes, so their games are repeatable.
