@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks import levels as benchmark
 from fourlab import Limit, Position, make
 from fourlab.agent import Agent, Decision
 from fourlab.agents import levels, registry
@@ -185,3 +186,23 @@ def test_a_match_of_levels_can_be_extended(fourlab: Run) -> None:
     assert list(results["agents"]) == ["level-1 (Newcomer)", "level-2 (Beginner)"]
     again = json.loads(fourlab(*command, "--games", "4").stdout)
     assert (again["run"], again["games"]) == (results["run"], 4)
+
+
+def test_the_calibration_finds_equal_steps_on_a_known_curve() -> None:
+    def fallen(temperature: float) -> float:
+        """Elo below the agent above the path."""
+        x = np.log1p(1 / temperature)
+        return float(800 - 320 * x - 10 * x**2)
+
+    temperatures = [0.13, 0.2, 0.27, 0.36, 0.48, 0.66, 0.95, 2, 1000]
+    elos = [fallen(temperatures[0]), *np.diff([fallen(value) for value in temperatures])]
+    errors = [10.0] * len(elos)
+    chi_squared, steps = benchmark.steps_down(temperatures, elos, errors, step=90)
+    assert chi_squared < 1e-9
+    assert [fallen(value) for value in steps] == pytest.approx([*range(90, 800, 90)], abs=0.1)
+    # A match of few games, with a large error, hardly bends the curve, and is noticed.
+    elos[4] += 40
+    errors[4] = 20
+    chi_squared, steps = benchmark.steps_down(temperatures, elos, errors, step=90)
+    assert chi_squared == pytest.approx(40**2 / 20**2, rel=0.5)
+    assert [fallen(value) for value in steps[:8]] == pytest.approx([*range(90, 800, 90)], abs=30)

@@ -151,8 +151,8 @@ WORDS = (
     ("Club", "sees a few discs ahead, and is often careless"),
     ("Strong", "sees a few discs ahead, and is sometimes careless"),
     ("Expert", "seldom plays a bad column"),
-    ("Master", "plays the best column that it sees"),
-    ("Grandmaster", "thinks ahead and proves what it can"),
+    ("Master", "plays a good column nearly every time"),
+    ("Grandmaster", "thinks ahead, and makes few mistakes"),
     ("Champion", "the strongest player on this board"),
 )
 """Names and descriptions of the levels, for people; `Level.about_on` has the last one's."""
@@ -167,11 +167,35 @@ GRADED = {
         "patterns:nodes=300,temperature=0.201",
         "patterns:nodes=300,temperature=0.134",
         "patterns:nodes=300",
-        "anytime:nodes=7000",
+        "anytime:nodes=12000",
         "perfect:ties=random",
     ),
+    "6x5x4": (
+        "random",
+        "patterns:nodes=300,temperature=2.66",
+        "patterns:nodes=300,temperature=1.32",
+        "patterns:nodes=300,temperature=0.864",
+        "patterns:nodes=300,temperature=0.61",
+        "patterns:nodes=300,temperature=0.448",
+        "patterns:nodes=300,temperature=0.343",
+        "patterns:nodes=300,temperature=0.25",
+        "patterns:nodes=300,temperature=0.152",
+        "perfect:ties=random",
+    ),
+    "8x6x4": (
+        "patterns:nodes=300,temperature=0.39",
+        "patterns:nodes=300,temperature=0.295",
+        "patterns:nodes=300,temperature=0.225",
+        "patterns:nodes=300,temperature=0.163",
+        "patterns:nodes=300,temperature=0.101",
+        "patterns:nodes=300",
+        "mcts:leaves=patterns,simulations=1500",
+        "mcts:leaves=patterns,simulations=5500",
+        "mcts:leaves=patterns,simulations=22000",
+        "mcts:leaves=patterns,simulations=100000",
+    ),
 }
-"""The specs of the levels on the boards where they are graded by measurement.
+"""The specs of the levels on the boards that have levels of their own.
 
 The higher the temperature, the more often a level plays another column than the best one it sees.
 All think by nodes, so their games are repeatable.
